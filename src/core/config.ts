@@ -8,25 +8,25 @@ import type { RestartPolicy, Role } from './format/tombstone-type.ts';
 
 export type { RestartPolicy, Role };
 
-/** A container that exits with one of these codes is started again, whatever the policy. */
+/** A container that exits with one of these codes is restarted, whatever the policy. */
 export interface RestartRule {
-  /** `restart-all`: all containers of the pod are ended and started again, after its init containers. */
+  /** `restart-all`: all containers of the pod end and start again, after its init containers. */
   readonly action: 'restart' | 'restart-all';
   readonly codes: readonly number[];
-  /** It matches every code but these. */
+  /** It matches all other codes instead. */
   readonly except: boolean;
 }
 
 /** Whether the child is restarted in place, inside this container. */
 export type RestartMode = 'auto' | 'never' | 'on-failure' | 'always';
 
-/** When a start gate opens: the other member has started, is ready to serve, or has ended with exit code 0. */
+/** A start gate opens when the other member has started, is ready to serve, or has ended with exit code 0. */
 export type GateCondition = 'started' | 'healthy' | 'completed';
 
 export interface StartGate {
   readonly name: string;
   readonly condition: GateCondition;
-  /** Absent is fine: a member that has written no tombstone does not hold this one up. */
+  /** A member without a tombstone does not hold this one up. */
   readonly optional: boolean;
 }
 
@@ -37,14 +37,14 @@ export interface Rung {
 }
 
 /**
- * What becomes of a signal that arrived: another number, or `drop`. Numbers that are not in the map are forwarded as
- * they came. Not chained. Keys and values 1..64.
+ * What becomes of a signal: another number, or `drop`. Signals not in the map are forwarded unchanged. Not chained.
+ * Keys and values 1..64.
  */
 export type SignalMap = Readonly<Record<number, number | 'drop'>>;
 
 /**
- * Whether a sidecar that is asked to stop keeps serving while mains live; a duration: only if a main is asked too
- * within it.
+ * Whether a sidecar that is asked to stop serves on while mains live; a duration: only if a main is asked too within
+ * it.
  */
 export type Hold =
   | { readonly kind: 'always' }
@@ -52,8 +52,8 @@ export type Hold =
   | { readonly kind: 'for'; readonly ms: number };
 
 /**
- * How long a member that is asked to stop serves on: a fixed time, or until no new connection has come for `quietMs`,
- * from `minMs` to `maxMs` after the request.
+ * How long a member serves on after a stop request: a fixed time, or until no new connection came for `quietMs`.
+ * `minMs` and `maxMs` count from the request.
  */
 export type Drain = { readonly kind: 'fixed'; readonly ms: number } | AdaptiveDrain;
 
@@ -62,15 +62,15 @@ export interface AdaptiveDrain {
   readonly minMs: number;
   readonly quietMs: number;
   readonly maxMs: number;
-  /** Only connections to these count. Empty: to all that are listened on. */
+  /** Only connections to these ports count. Empty: all listening ports. */
   readonly ports: readonly number[];
-  /** Whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
+  /** Peers whose connections do not count: addresses and networks, `10.1.2.3`, `fd00::/8`. */
   readonly ignore: readonly string[];
-  /** Connections from this network namespace's own addresses count too. */
+  /** Connections from this network namespace's own addresses count, too. */
   readonly neighbours: boolean;
-  /** What comes over connections that are kept does not count. */
+  /** Requests on connections that are kept do not count. */
   readonly newOnly: boolean;
-  /** It also waits until the connections that are open have ended. */
+  /** The drain also waits for open connections to end. */
   readonly inflight: boolean;
 }
 
@@ -80,7 +80,7 @@ export type ExitCodePolicy =
   | { readonly kind: 'zero-when-stopped' }
   | { readonly kind: 'map'; readonly codes: Readonly<Record<number, number>> };
 
-/** A program and its arguments, started without a shell, with the application's environment. */
+/** A program and its arguments, run without a shell and with the environment of the application. */
 export interface ExecAction {
   readonly kind: 'exec';
   readonly argv: readonly [string, ...string[]];
@@ -127,29 +127,29 @@ export interface Probe {
   readonly action: ProbeAction;
   readonly periodMs: number;
   readonly timeoutMs: number;
-  /** So many failures in a row count as one. */
+  /** The number of failures in a row that count as one. */
   readonly failures: number;
-  /** So many successes in a row count as one; 1 for startup and liveness. */
+  /** The number of successes in a row that count as one; 1 for startup and liveness. */
   readonly successes: number;
   /** From the start of the child to the first probe. */
   readonly delayMs: number;
-  /** Startup and liveness: the budget of the stop that a failure leads to, in place of the grace period. */
+  /** Startup and liveness: the budget of the stop after a failure, in place of the grace period. */
   readonly graceMs: number | undefined;
 }
 
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
 /**
- * Asks a process in another container to leave, by HTTP calls one after the other, and waits until its port is closed.
+ * Asks a process in another container to exit, by HTTP calls one after the other, and waits until its port is closed.
  */
 export interface QuitAction {
   readonly kind: 'quit';
   /** As the user wrote it: a preset or a URL. */
   readonly name: string;
   readonly calls: readonly [HttpAction, ...HttpAction[]];
-  /** What to say when it answers 404: where that is switched on. */
+  /** A hint for the answer 404: where that is switched on. */
   readonly hint: string | undefined;
-  /** What to say when nothing listens, where that does not mean that it has gone. */
+  /** A hint for when nothing listens, where that does not mean that it has exited. */
   readonly absent?: string;
 }
 
@@ -159,13 +159,13 @@ export interface ReadyAction {
   /** As the user wrote it: a preset or a URL. */
   readonly name: string;
   readonly call: HttpAction;
-  /** Absent is fine: where nothing listens there is nothing to wait for. */
+  /** Where nothing listens there is nothing to wait for. */
   readonly optional: boolean;
-  /** What to say when nothing listens, or when it answers 404: where that is switched on. */
+  /** A hint for when nothing listens, and for the answer 404: where that is switched on. */
   readonly hint: string | undefined;
 }
 
-/** A file or directory whose change is told to the child by a signal. */
+/** A file or directory whose changes are announced to the child by a signal. */
 export interface Reload {
   readonly path: string;
   readonly signal: number;
@@ -173,13 +173,13 @@ export interface Reload {
   readonly validate: ExecAction | undefined;
 }
 
-/** Which ends of a main restart all members of the pod in place. */
+/** The ends of a main that restart all members of the pod in place. */
 export interface RestartPodOn {
-  /** Exit codes of the command, which nobody has asked to stop. */
+  /** Exit codes of a command that was not asked to stop. */
   readonly codes: readonly number[];
   /** Its liveness probe has failed. */
   readonly liveness: boolean;
-  /** After so many restarts in this container none is asked for; undefined: by the restart policy. */
+  /** The number of restarts in this container after which none is asked for; undefined: by the restart policy. */
   readonly max: number | undefined;
 }
 
@@ -188,11 +188,11 @@ export interface MemberConfig {
   readonly role: Role;
   readonly restartPolicy: RestartPolicy;
   readonly restartRules: readonly RestartRule[];
-  /** The roster. Empty: every member seen with role main. */
+  /** The roster of mains. Empty: every member seen with role main. */
   readonly mains: readonly string[];
   readonly when: 'all' | 'any';
   readonly startAfter: readonly StartGate[];
-  /** Start gates on processes that are no members: each is open while the process is ready. */
+  /** Start gates on processes that are no members: each is open while its process is ready. */
   readonly startReady: readonly ReadyAction[];
   readonly startTimeoutMs: number;
   readonly startTimeoutAction: 'fail' | 'continue';
@@ -204,30 +204,30 @@ export interface MemberConfig {
   /** `undefined`: not declared by the user. */
   readonly gracePeriodMs: number | undefined;
   /**
-   * The shortest time that the platform may leave between its stop request and its KILL; `undefined`: what is declared.
+   * The shortest time that the platform may leave between its stop request and its KILL; undefined: the declared one.
    */
   readonly graceFloorMs: number | undefined;
   /**
-   * How long the platform's own pre-stop hook of this container takes at most; 0: it has none; `undefined`: not
+   * The longest time that the platform's own pre-stop hook of this container takes; 0: no hook; undefined: not
    * declared.
    */
   readonly platformPreStopMs: number | undefined;
   readonly hold: Hold;
-  /** What lies between a stop request and the first rung; `undefined`: nothing. */
+  /** What lies between a stop request and the first rung; undefined: nothing. */
   readonly drain: Drain | undefined;
   readonly lingerMs: number;
   readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
   readonly postStart: HookAction | undefined;
   readonly preStop: HookAction | undefined;
   readonly reload: readonly Reload[];
-  /** Whom a main asks to leave when its life is over for good. */
+  /** The processes that a main asks to exit when its life is over for good. */
   readonly quit: readonly QuitAction[];
   readonly restart: RestartMode;
   readonly restartPodOn: RestartPodOn;
   readonly exitCode: ExitCodePolicy;
-  /** What a command that cannot be started counts as; `undefined`: 127 not found, 126 not executable. */
+  /** The exit code of a command that cannot be started; undefined: 127 not found, 126 not executable. */
   readonly startFailureCode: number | undefined;
   readonly session: string | undefined;
-  /** No graveyard: nothing is shared, no peer is waited for. */
+  /** No graveyard: nothing is shared, and no peer is waited for. */
   readonly solo: boolean;
 }

@@ -1,10 +1,8 @@
-/**
- * Exit codes: the one table, and what a container exits with when its member's life is over.
- */
+/** Exit codes: the one table, and what a container exits with when its member's life is over. */
 import type { MemberConfig } from './config.ts';
 import { SIGINT } from './signals.ts';
 
-/** In a range of ends, the end by signal n is this and n: behind all exit codes. */
+/** In a range of ends, SIGNAL_EXIT + n is the end by signal n, above all exit codes. */
 export const SIGNAL_EXIT = 256;
 
 /** Whichever of the two ended the process, as waitpid(2) has it. */
@@ -30,23 +28,21 @@ export function statusOf(exit: ChildExit): number {
   return exit.signal === undefined ? (exit.code ?? EXIT.sexton) : EXIT.signalBase + exit.signal;
 }
 
-/**
- * Control-C: where the command has the terminal, the kernel sends it to the command alone, and we see only this end.
- */
+/** Control-C: the kernel sends it to a command that owns the terminal, and sexton sees only this end. */
 export function isInterrupt(exit: ChildExit): boolean {
   return exit.signal === SIGINT;
 }
 
-/** What a failed execve(2) becomes: ENOENT 127, everything else (EACCES, ENOEXEC, EISDIR, ENOTDIR) 126. */
+/** The exit code for a failed execve(2): ENOENT 127, everything else (EACCES, ENOEXEC, EISDIR, ENOTDIR) 126. */
 export function statusOfErrno(errno: string): number {
   return errno === 'ENOENT' ? EXIT.notFound : EXIT.notExecutable;
 }
 
 export interface Ending {
   readonly status: number;
-  /** It was asked to stop or had a reason to: by the platform, or because the mains have finished. */
+  /** It was asked to stop by the platform, or because the mains have finished. */
   readonly stopped: boolean;
-  /** The stop was the platform's and only our KILL at the deadline ended it: that stays visible. */
+  /** Only our KILL at the deadline ended a stop of the platform: that stays visible. */
   readonly overdue: boolean;
 }
 
@@ -65,5 +61,5 @@ export function containerStatus(config: MemberConfig, ending: Ending): number {
   }
 }
 
-/** The errno of a start that was ordered in ignorance of a stop request: nothing was tried. */
+/** The errno of a start that an unacknowledged stop request prevented: nothing was started. */
 export const OVERTAKEN = 'ECANCELED';

@@ -1,6 +1,4 @@
-/**
- * The stop ladder and the translation of signals.
- */
+/** The stop ladder and the translation of signals. */
 import type { MemberConfig, Rung } from './config.ts';
 import { MAX, SIGCHLD, SIGKILL, SIGSTOP } from './signals.ts';
 
@@ -16,14 +14,14 @@ export function translate(config: MemberConfig, signal: number): number | 'drop'
   return config.signals[signal] ?? signal;
 }
 
-/** A stop signal that is dropped asks for nothing, unless a declared ladder says what to do in its place. */
+/** A dropped stop signal is no request, unless a declared ladder replaces it. */
 export function isStopRequest(config: MemberConfig, signal: number): boolean {
   return config.stopSignals.includes(signal) && (translate(config, signal) !== 'drop' || config.ladder !== undefined);
 }
 
 /**
- * The signals that the host passes on by itself: all but those that are dropped, and stop requests only where nothing
- * is done for them but to pass them on.
+ * The signals that the host forwards on its own. Dropped ones are left out, and stop requests where sexton does more
+ * than forward them.
  */
 export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
@@ -36,13 +34,13 @@ export function forwardTable(config: MemberConfig): Readonly<Record<number, numb
   return table;
 }
 
-/** As a plain init does it: some programs take the second request for "now". */
+/** A plain init forwards every request: some programs take the second one for "now". */
 function takesEachRequest({ solo, role, drain, preStop, ladder }: MemberConfig): boolean {
   const drains = drain !== undefined && !(drain.kind === 'fixed' && drain.ms === 0);
   return solo && role === 'main' && !drains && preStop === undefined && ladder === undefined;
 }
 
-/** What the first rung makes of each stop signal, where that is a signal that a child can take. */
+/** The first rung for each stop signal, where a child can handle it. */
 export function stopTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
   for (const signal of config.stopSignals) {

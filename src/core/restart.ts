@@ -1,24 +1,21 @@
-/**
- * Restart: when the platform gives a member that ended no other life, and whether and after how long it gets one in
- * place.
- */
+/** Restarts: whether the platform starts an ended member again, and whether and when sexton restarts it in place. */
 import type { MemberConfig, RestartPolicy, RestartRule } from './config.ts';
 import { containerStatus, EXIT } from './exit.ts';
 import { SIGKILL } from './signals.ts';
 
 export const FIRST_BACKOFF_MS = 100;
 const LAST_BACKOFF_MS = 10_000;
-/** A life of this length forgives all deaths before it. */
+/** A life of this length resets the backoff. */
 const FORGIVEN_AFTER_MS = 60_000;
-/** With no more than this left until the deadline, nothing is started any more. */
+/** With no more time than this until the deadline, nothing is started. */
 const TOO_LATE_MS = 1_000;
 
-/** Whether a container that exits with this code stays ended: no rule starts it again, nor does the policy. */
+/** Whether a container that exits with this code stays ended: no rule and no policy restarts it. */
 export function isFinalEnd({ restartPolicy, restartRules }: MemberConfig, code: number): boolean {
   return !restartRules.some((rule) => matches(rule, code)) && isFinalUnder(restartPolicy, code === 0);
 }
 
-/** Whether a rule starts a container again that was killed as a whole, and could not say so. */
+/** Whether a rule restarts a container that was killed as a whole and wrote no death. */
 export function restartsIfKilled({ restartRules }: MemberConfig): boolean {
   return restartRules.some((rule) => matches(rule, EXIT.signalBase + SIGKILL));
 }
@@ -27,7 +24,7 @@ export function restartsAll({ restartRules }: MemberConfig): boolean {
   return restartRules.some(({ action }) => action === 'restart-all');
 }
 
-/** Whether its container, if it exits with this code, has the platform restart all. */
+/** Whether a container that exits with this code makes the platform restart all. */
 export function restartsAllOn({ restartRules }: MemberConfig, code: number): boolean {
   return restartRules.find((rule) => matches(rule, code))?.action === 'restart-all';
 }
@@ -44,14 +41,13 @@ export function isFinalUnder(policy: RestartPolicy, succeeded: boolean): boolean
 export interface Death {
   readonly status: number;
   readonly podStops: boolean;
-  /** A probe or post-start has ended this life: that is no success, whatever the code. */
+  /** A probe or post-start has ended this life: no exit code makes that a success. */
   readonly failed: boolean;
 }
 
 /**
- * `auto` restarts only where the platform would not: while the pod stops, and where no restart rule matches, under
- * `Never` and after exit 0 under `OnFailure`. Elsewhere the container exits with the child's code, so that a crash loop
- * stays visible.
+ * `auto` restarts only where the platform would not: while the pod stops, and after a final end. Elsewhere the
+ * container exits with the code of its child, which keeps a crash loop visible.
  */
 export function wantsRestart(config: MemberConfig, { status, podStops, failed }: Death): boolean {
   switch (config.restart) {
@@ -62,7 +58,7 @@ export function wantsRestart(config: MemberConfig, { status, podStops, failed }:
     case 'on-failure':
       return status !== 0 || failed;
     case 'auto':
-      // What the platform goes by is the container's code.
+      // The platform decides by the container's code.
       return podStops || isFinalEnd(config, containerStatus(config, { status, stopped: false, overdue: false }));
     default:
       return config.restart satisfies never;
@@ -74,7 +70,7 @@ export interface Backoff {
   readonly nextMs: number;
 }
 
-/** 100 ms doubling to 10 s; during a stop never more than a tenth of what is left, and undefined when too little is. */
+/** 100 ms doubling to 10 s; in a stop at most a tenth of the time left, and undefined when too little is left. */
 export function backoffAfter(backoffMs: number, livedMs: number, leftMs: number | undefined): Backoff | undefined {
   const base = livedMs >= FORGIVEN_AFTER_MS ? FIRST_BACKOFF_MS : backoffMs;
   const nextMs = Math.min(base * 2, LAST_BACKOFF_MS);
@@ -82,10 +78,7 @@ export function backoffAfter(backoffMs: number, livedMs: number, leftMs: number 
   return leftMs <= TOO_LATE_MS ? undefined : { delayMs: Math.min(base, Math.floor(leftMs / 10)), nextMs };
 }
 
-/**
- * A stop that comes between two lives shortens the wait by the same rule; undefined: it leaves too little for another
- * life.
- */
+/** A stop between two lives shortens the pause by the same rule; undefined: too little time for another life. */
 export function restartAtMs(untilMs: number, nowMs: number, deadlineAtMs: number | undefined): number | undefined {
   if (deadlineAtMs === undefined) return untilMs;
   const leftMs = deadlineAtMs - nowMs;

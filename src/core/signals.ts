@@ -1,11 +1,10 @@
 /**
- * Signal names and numbers, by Linux's own numbering on x64 and arm64 (signal(7)); that is the numbering in which
- * sexton thinks everywhere, also where it runs on another system. The kernel's real-time signals are 32..64; 32 and 33
- * are taken by the C libraries, so RTMIN is 34 as container runtimes and shells count it (`STOPSIGNAL SIGRTMIN+3` is
- * 37).
+ * Signal names and numbers, by Linux's numbering on x64 and arm64 (signal(7)), also where sexton runs on another
+ * system. Real-time signals are 32..64. The C libraries take 32 and 33, so RTMIN is 34, as for container runtimes and
+ * shells: `STOPSIGNAL SIGRTMIN+3` is 37.
  */
 
-/** The number of `TERM`, `SIGTERM`, `sigterm`, `15`, `RTMIN+3` or `RTMAX-1`; `undefined` when it is none. */
+/** The number of `TERM`, `SIGTERM`, `sigterm`, `15`, `RTMIN+3` or `RTMAX-1`; undefined for other texts. */
 export function signalNumber(text: string): number | undefined {
   if (/^[0-9]{1,2}$/.test(text)) {
     const number = Number(text);
@@ -20,7 +19,7 @@ export function signalNumber(text: string): number | undefined {
   return number >= RTMIN && number <= MAX ? number : undefined;
 }
 
-/** `SIGTERM`, `SIGRTMIN+3`; `SIG` and the number for what has no name. */
+/** `SIGTERM`, `SIGRTMIN+3`; `SIG` and the number where there is no name. */
 export function signalName(number: number): string {
   const name = NAMES[number];
   if (name !== undefined) return `SIG${name}`;
@@ -34,41 +33,8 @@ export const RTMIN = 34;
 
 const NAMES: readonly (string | undefined)[] = [
   undefined,
-  ...[
-    'HUP',
-    'INT',
-    'QUIT',
-    'ILL',
-    'TRAP',
-    'ABRT',
-    'BUS',
-    'FPE',
-    'KILL',
-    'USR1',
-    'SEGV',
-    'USR2',
-    'PIPE',
-    'ALRM',
-    'TERM',
-  ],
-  ...[
-    'STKFLT',
-    'CHLD',
-    'CONT',
-    'STOP',
-    'TSTP',
-    'TTIN',
-    'TTOU',
-    'URG',
-    'XCPU',
-    'XFSZ',
-    'VTALRM',
-    'PROF',
-    'WINCH',
-    'IO',
-    'PWR',
-    'SYS',
-  ],
+  ...'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP'.split(' '),
+  ...'TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'.split(' '),
 ];
 const ALIASES: Readonly<Record<string, string>> = { CLD: 'CHLD', IOT: 'ABRT', POLL: 'IO', UNUSED: 'SYS' };
 const NUMBERS: ReadonlyMap<string, number> = new Map(

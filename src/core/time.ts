@@ -19,7 +19,7 @@ export function rfc3339Milliseconds(wall: string): string {
   return new Date(Number(wall.slice(0, -6))).toISOString();
 }
 
-/** What is said of every action whose time is over: `timed out after 300ms`, `timed out after 1.5s`. */
+/** The text for an action that has timed out: `timed out after 300ms`, `timed out after 1.5s`. */
 export function timedOutAfter(ms: number): string {
   const rounded = Math.round(ms);
   return `timed out after ${rounded < 1_000 ? `${rounded}ms` : `${rounded / 1_000}s`}`;

@@ -8,7 +8,7 @@ import type { TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { fill, type PreparedEnd, preparedEnds, preparedStop, type Use } from '../core/lifecycle/prepared-ends.ts';
-import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../core/lifecycle/reflexes.ts';
+import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../core/lifecycle/reflexes.ts';
 import { SIGTERM } from '../core/signals.ts';
 import type { State } from '../core/state/state.ts';
 import type { Instant } from '../core/time.ts';
@@ -52,9 +52,9 @@ export class Reflexes {
   follow(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const [before, latest] = [this.#latest, { state, wakeAtMs }];
     this.#latest = latest;
-    if (before !== undefined && isStill(before, latest)) return [];
+    if (before !== undefined && isUnchanged(before, latest)) return [];
     clearTimeout(this.#timer);
-    if (isCalm(state)) this.#timer = setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
+    if (isIdle(state)) this.#timer = setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
     if (this.#left === undefined) return [];
     this.#left = undefined;
     return [NO_ENDS, NO_MAINS];
@@ -87,7 +87,7 @@ export class Reflexes {
     // Where a file system may hang init is not to write.
     const isWritable = evidence === undefined || (await isLocalFile(evidence.path));
     const path = await tombstoneAt();
-    const isOld = this.#latest === undefined || !isStill(known, this.#latest);
+    const isOld = this.#latest === undefined || !isUnchanged(known, this.#latest);
     if (path === undefined || isOld || state.child.is !== 'alive') return;
     const { id } = state.child;
     const use: Use = {

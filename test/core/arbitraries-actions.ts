@@ -1,6 +1,6 @@
 /**
- * Random members with probes, hooks, reloads and quit calls, children with strays, and what `sexton stop`, a changed
- * file or the loss of the supervisor do to them.
+ * Random members with probes, hooks, reloads and quit calls, and children with strays. The actions add `sexton stop`,
+ * changed files and lost supervisors.
  */
 import fc from 'fast-check';
 import type { ExecAction, HookAction, HttpAction, MemberConfig, Probe, ProbeAction } from '../../src/core/config.ts';
@@ -103,26 +103,13 @@ export const anything: fc.Arbitrary<readonly AnyAction[]> = fc
   });
 
 export function performAny(life: Life, todo: AnyAction): void {
-  switch (todo.do) {
-    case 'ask':
-      life.askToStop(todo.graceMs, todo.among);
-      return;
-    case 'change':
-      life.feed({ type: 'fileChanged', index: todo.index });
-      return;
-    case 'kill':
-      if (life.state.child.is === 'alive') life.killChild(todo);
-      return;
-    case 'lose': {
-      const seen = Object.values(life.state.peers ?? {});
-      life
-        .loseSupervisor()
-        .pass(todo.ms)
-        .feed({ type: 'booted' })
-        .see(...seen);
-      return;
-    }
-    default:
-      return perform(life, todo);
-  }
+  if (todo.do === 'ask') life.askToStop(todo.graceMs, todo.among);
+  else if (todo.do === 'change') life.feed({ type: 'fileChanged', index: todo.index });
+  else if (todo.do === 'kill') {
+    if (life.state.child.is === 'alive') life.killChild(todo);
+  } else if (todo.do === 'lose') {
+    const seen = Object.values(life.state.peers ?? {});
+    life.loseSupervisor().pass(todo.ms).feed({ type: 'booted' });
+    life.see(...seen);
+  } else perform(life, todo);
 }

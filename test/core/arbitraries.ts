@@ -167,12 +167,7 @@ const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('spawned' as const), id, pid: fc.nat() }),
   fc.record({ type: fc.constant('spawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
   fc.record({ type: fc.constant('overdue' as const), id }),
-  fc.record({
-    type: fc.constant('stopSent' as const),
-    id,
-    signal: fc.constantFrom(3, 15),
-    isByMains: fc.boolean(),
-  }),
+  fc.record({ type: fc.constant('stopSent' as const), id, signal: fc.constantFrom(3, 15), isByMains: fc.boolean() }),
   fc.record({
     type: fc.constant('forwarded' as const),
     signal: fc.integer({ min: 1, max: 64 }),
@@ -214,28 +209,12 @@ export const chaos = fc.array(
 );
 
 export function perform(life: Life, action: Action): void {
-  switch (action.do) {
-    case 'pass':
-      life.pass(action.ms);
-      return;
-    case 'see':
-      life.see(...action.peers);
-      return;
-    case 'signal':
-      life.signal(action.signal, { terminal: action.terminal });
-      return;
-    case 'end':
-      if (life.state.child.is === 'alive') life.endChild(action.code);
-      return;
-    case 'traffic': {
-      const lastMs = action.agoMs === undefined ? undefined : life.nowMs - action.agoMs;
-      life.feed({ type: 'trafficSeen', lastMs, connections: 1, ignored: 0, open: action.open, byAddress: 0 });
-      return;
-    }
-    case 'stray':
-      life.feed(action.event);
-      return;
-    default:
-      return action satisfies never;
-  }
+  if (action.do === 'pass') life.pass(action.ms);
+  if (action.do === 'see') life.see(...action.peers);
+  if (action.do === 'signal') life.signal(action.signal, { terminal: action.terminal });
+  if (action.do === 'end' && life.state.child.is === 'alive') life.endChild(action.code);
+  if (action.do === 'stray') life.feed(action.event);
+  if (action.do !== 'traffic') return;
+  const lastMs = action.agoMs === undefined ? undefined : life.nowMs - action.agoMs;
+  life.feed({ type: 'trafficSeen', lastMs, connections: 1, ignored: 0, open: action.open, byAddress: 0 });
 }

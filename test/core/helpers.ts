@@ -1,6 +1,4 @@
-/**
- * Builders for the tests of the core: configurations, states, and other members as the graveyard shows them.
- */
+/** Builders for the tests of the core: configurations, states, and other members as the graveyard shows them. */
 import type {
   AdaptiveDrain,
   ExecAction,

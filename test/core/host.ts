@@ -20,7 +20,8 @@ export interface ChildScript {
   /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
   /**
-   * Others of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie that nobody reaps).
+   * Processes of its group outlive it: until KILL, for this long after its end, or even KILL (a zombie without a
+   * reaper).
    */
   readonly leaves?: 'untilKilled' | 'unkillable' | number;
   /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
@@ -50,7 +51,7 @@ interface Running {
 
 export class ScriptedHost {
   #script: ChildScript;
-  /** Of each life one, by its id; else the same for all. */
+  /** One script for each life, by its id; else the same for all. */
   readonly #scriptOf: ((id: number) => ChildScript) | undefined;
   #nowMs = 0;
   #due: readonly Due[] = [];

@@ -1,6 +1,4 @@
-/**
- * What holds of every single step, whatever came before it.
- */
+/** What holds of every single step, whatever came before it. */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { killAtMs } from '../../src/core/pod/deadline.ts';

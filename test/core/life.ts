@@ -1,18 +1,18 @@
 /**
- * One member's life on a fake clock: feeds events to the core, lets a scripted host do its effects, and ticks exactly
- * when the core asked to be woken.
+ * One life of a member on a fake clock. It feeds events to the core, has a scripted host carry out its effects, and
+ * ticks when the core asked for it.
  */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
-import { SIGKILL } from '../../src/core/signals.ts';
+import { SIGKILL, signalName } from '../../src/core/signals.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { BOOT, HOST_ID, instant, START } from './helpers.ts';
+import { alive, BOOT, HOST_ID, instant, mainConfig, START, sidecarConfig } from './helpers.ts';
 import { type ChildScript, type EventOf, nameOf, ScriptedHost } from './host.ts';
 
 export type { ChildScript, EventOf, Reaction } from './host.ts';
@@ -27,6 +27,16 @@ export interface LifeOptions {
   /** What comes before `booted`: init's queue. */
   readonly queued?: readonly EventOf[];
   readonly observe?: ((step: Step) => void) | undefined;
+}
+
+/** A main in an empty graveyard. */
+export function main(change: Partial<MemberConfig> = {}, child: ChildScript = {}): LifeOptions {
+  return { config: mainConfig(change), child, peers: [] };
+}
+
+/** A sidecar beside a living main, `work`. */
+export function sidecar(change: Partial<MemberConfig> = {}, child: ChildScript = {}): LifeOptions {
+  return { config: sidecarConfig(change), child, peers: [alive('work')] };
 }
 
 /** One reduction. */
@@ -106,17 +116,17 @@ export class Life {
     return this.feed({ type: 'stopAsked', graceMs, among });
   }
 
-  /** The child ends by itself, now. */
-  /** By a signal of an unknown sender. */
+  /** An unknown sender ends the child by a signal. */
   interruptChild(signal: number): this {
     return this.#endChild({ code: undefined, signal });
   }
 
+  /** The child ends by itself, now. */
   endChild(code: number): this {
     return this.#endChild({ code, signal: undefined });
   }
 
-  /** Somebody else sends KILL to the child, or the kernel does for want of memory. */
+  /** An unknown sender, or the kernel for want of memory, KILLs the child. */
   killChild({ oom }: { readonly oom: boolean }): this {
     return this.#endChild({ code: undefined, signal: SIGKILL }, oom);
   }
@@ -177,9 +187,16 @@ export class Life {
   get signals(): Moments<number> {
     return this.done.flatMap(({ atMs, effect }) => (effect.type === 'kill' ? [[atMs, effect.signal] as const] : []));
   }
-  /** `[when, number]` of all signals to those that have left its group. */
+  /** The same as text: `0 TERM, 9500 KILL`. */
+  get sent(): string {
+    return inWords(this.signals);
+  }
+  /** `[when, number]` of all signals to processes that have left its group. */
   get sweeps(): Moments<number> {
     return this.done.flatMap(({ atMs, effect }) => (effect.type === 'sweep' ? [[atMs, effect.signal] as const] : []));
+  }
+  get swept(): string {
+    return inWords(this.sweeps);
   }
   /** `[when, name]` of all actions that were begun. */
   get runs(): Moments<string> {
@@ -232,4 +249,8 @@ export class Life {
     for (const effect of effects) this.host.obey(effect, this.nowMs);
     this.#observe?.({ before, event, after: state, effects, wakeAtMs });
   }
+}
+
+function inWords(signals: Moments<number>): string {
+  return signals.map(([atMs, signal]) => `${atMs} ${signalName(signal).slice(3)}`).join(', ');
 }

@@ -1,6 +1,4 @@
-/**
- * Pairs of lives that must come to the same end. fast-check prints the seed of a run that fails.
- */
+/** Pairs of lives that must come to the same end. fast-check prints the seed of a run that fails. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +11,7 @@ import '../helpers/seeded.ts';
 const RUNS = { numRuns: 600 };
 
 describe('of two lives', () => {
-  it('late and doubled ticks and looks at the graveyard change nothing', () => {
+  it('late and doubled ticks and reads of the graveyard change nothing', () => {
     fc.assert(
       fc.property(config, child, peers, schedule, fc.nat(3), (member, script, found, actions, every) => {
         const plain = new Life({ config: member, child: script, peers: found });
@@ -37,7 +35,7 @@ describe('of two lives', () => {
     );
   });
 
-  it('the order in which a look lists the members changes nothing', () => {
+  it('the order of members in a read changes nothing', () => {
     fc.assert(
       fc.property(config, child, peers, schedule, (member, script, found, actions) => {
         const forth = new Life({ config: member, child: script, peers: found });

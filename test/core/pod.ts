@@ -1,9 +1,6 @@
-/**
- * Several lives over one graveyard on one fake clock: what one writes the others see in the same millisecond.
- */
+/** Several lives over one graveyard on one fake clock: what one writes the others see in the same millisecond. */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
-import type { State } from '../../src/core/state/state.ts';
 import { START } from './helpers.ts';
 import { type ChildScript, Life, type LifeOptions } from './life.ts';
 
@@ -16,32 +13,15 @@ export interface MemberScript {
 export class Pod {
   readonly lives: ReadonlyMap<string, Life>;
   /** Killed with the whole container, without a word. */
-  readonly #killed: Map<string, number>;
+  readonly #killed = new Map<string, number>();
   /** What each has been shown last. */
-  readonly #shown: Map<string, string>;
-  readonly #ended: string[];
-  #nowMs: number;
+  readonly #shown = new Map<string, string>();
+  readonly #ended: string[] = [];
+  #nowMs = START;
 
-  constructor(members: readonly MemberScript[], from?: Pod) {
-    if (from === undefined) {
-      this.lives = new Map(members.map((member) => [member.config.name, new Life(member)]));
-      this.#killed = new Map();
-      this.#shown = new Map();
-      this.#ended = [];
-      this.#nowMs = START;
-      this.#settle();
-      return;
-    }
-    this.lives = new Map([...from.lives].map(([name, life]) => [name, life.fork()]));
-    this.#killed = new Map(from.#killed);
-    this.#shown = new Map(from.#shown);
-    this.#ended = [...from.#ended];
-    this.#nowMs = from.#nowMs;
-  }
-
-  /** The same pod from here on, twice. */
-  fork(): Pod {
-    return new Pod([], this);
+  constructor(members: readonly MemberScript[]) {
+    this.lives = new Map(members.map((member) => [member.config.name, new Life(member)]));
+    this.#settle();
   }
 
   /** Something happens to one of them. */
@@ -49,12 +29,6 @@ export class Pod {
     const life = this.of(name);
     if (life.exitCode === undefined) does(life);
     return this.#settle();
-  }
-
-  /** To the next moment at which something happens by itself, if there is one. */
-  passOn(): this {
-    const nextMs = this.#nextMs;
-    return Number.isFinite(nextMs) ? this.pass(nextMs - this.#nowMs) : this;
   }
 
   /** TERM to all at once, as a platform ends a pod. */
@@ -91,10 +65,6 @@ export class Pod {
     return this.#ended.map((name) => `${name} ${this.of(name).exitCode}`);
   }
 
-  get nowMs(): number {
-    return this.#nowMs;
-  }
-
   get #nextMs(): number {
     return Math.min(...this.#living().map(([, life]) => life.nextMs ?? Number.POSITIVE_INFINITY));
   }
@@ -103,7 +73,7 @@ export class Pod {
     return [...this.lives].filter(([name]) => !this.#killed.has(name));
   }
 
-  /** Until nobody has anything new to see. */
+  /** Shows each member the others until none has anything new to see. */
   #settle(): this {
     for (let isNews = true; isNews; ) {
       isNews = false;
@@ -122,28 +92,13 @@ export class Pod {
     return this;
   }
 
-  #view(name: string, life: Life): Shown {
+  #view(name: string, life: Life): { readonly view: PeerView; readonly text: string } {
     const lostAt = this.#killed.get(name);
-    const known = VIEWS.get(life.state);
-    if (known !== undefined && lostAt === undefined) return known;
     const { History: _history, ...tombstone } = life.tombstone;
-    const liveness: Partial<PeerView> & Pick<PeerView, 'liveness'> =
-      tombstone.Died !== undefined
-        ? { liveness: 'none' }
-        : lostAt === undefined
-          ? { liveness: 'held' }
-          : { liveness: 'lost', lostAt };
-    const view: PeerView = { tombstone, foundAtStart: false, vanished: false, ...liveness };
-    const shown = { view, text: JSON.stringify(view) };
-    if (lostAt === undefined) VIEWS.set(life.state, shown);
-    return shown;
+    const isDead = tombstone.Died !== undefined;
+    const liveness = isDead ? 'none' : lostAt === undefined ? 'held' : 'lost';
+    const isLost = liveness === 'lost' && lostAt !== undefined;
+    const view = { tombstone, foundAtStart: false, vanished: false, liveness, ...(isLost && { lostAt }) } as const;
+    return { view, text: JSON.stringify(view) };
   }
 }
-
-interface Shown {
-  readonly view: PeerView;
-  readonly text: string;
-}
-
-/** What a state looks like from outside, worked out once: whoever tries everything comes by many times. */
-const VIEWS = new WeakMap<State, Shown>();

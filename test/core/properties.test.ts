@@ -1,5 +1,6 @@
 /**
- * What holds for every configuration, every child and every schedule. fast-check prints the seed of a run that fails.
+ * Laws for every configuration, child and schedule, with probes, hooks, reloads and quit calls. fast-check prints the
+ * seed of a failed run.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -7,185 +8,137 @@ import fc from 'fast-check';
 import { MAX_HISTORY } from '../../src/core/format/tombstone.ts';
 import { longestDrainMs } from '../../src/core/lifecycle/drain.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
-import { killAtMs } from '../../src/core/pod/deadline.ts';
 import type { Peer } from '../../src/core/state/peer.ts';
 import { writeMemo } from '../../src/runtime/memo.ts';
-import { type Action, chaos, child, config, peers, perform, schedule } from './arbitraries.ts';
+import { chaos, child, config, peers, perform, schedule } from './arbitraries.ts';
+import { type AnyAction, anything, member, performAny, script } from './arbitraries-actions.ts';
 import { alive, asJson, dead, revived, sidecarConfig } from './helpers.ts';
-import { Life, type LifeOptions, type Step } from './life.ts';
+import { isSoundStep } from './invariants.ts';
+import { Life, type Step } from './life.ts';
 import '../helpers/seeded.ts';
 
-const RUNS = { numRuns: 600 };
+const RUNS = { numRuns: 1_000 };
 
 describe('in every life', () => {
-  it('no event in any state throws, and the state stays data', () => {
-    check(chaos, ({ after }) =>
-      assert.deepEqual(revived(after), asJson({ ...after, peers: undefined, isAwake: false })),
+  it('no event in any state throws, and state, memo and history stay data and small', () => {
+    check(chaos, ({ before, event, after, effects }) => {
+      assert.deepEqual(revived(after), asJson({ ...after, peers: undefined, isAwake: false }));
+      assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);
+      assert.ok(after.chronicle.history.length <= MAX_HISTORY);
+      const ends = effects.filter(({ type }) => type === 'exit').length;
+      const mayEnd = before.child.is !== 'gone' || event.type === 'booted' || before.tasks.length > 0;
+      assert.ok(ends <= (mayEnd ? 1 : 0));
+    });
+  });
+
+  it('each step is sound: one end, KILL in time, starts and actions in their place', () => {
+    check(anything, (step, life) => isSoundStep(life, step));
+  });
+
+  it('the memo gives back what the next step needs, and stays small', () => {
+    check(anything, ({ before, event, after, effects, wakeAtMs }, life) => {
+      const known = JSON.parse(JSON.stringify(before.peers ?? null)) as Record<string, Peer> | null;
+      const again = reduce(life, { ...revived(before), isAwake: before.isAwake, peers: known ?? undefined }, event);
+      assert.deepEqual([again.effects, again.wakeAtMs], [effects, wakeAtMs]);
+      assert.deepEqual(revived(again.state), revived(after));
+      assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);
+    });
+  });
+
+  it('a stop never goes away, only requests of the platform count, and a main stops for it alone', () => {
+    check(anything, ({ before, event, after }, { role }) => {
+      if (role === 'main') assert.ok(after.stop === undefined || after.stop.origin === 'platform');
+      if (before.stop === undefined) return;
+      assert.ok(after.stop !== undefined && after.stop.reason === before.stop.reason);
+      assert.ok(after.stop.requests - before.stop.requests <= (event.type === 'signal' ? 1 : 0));
+    });
+  });
+
+  it('no child gets a rung twice', () => {
+    fc.assert(
+      fc.property(member, script, fc.option(peers, { nil: undefined }), anything, (random, host, found, todo) => {
+        // A reload signal and a forwarded one may come as often as they like.
+        const life = new Life({ config: { ...random, reload: [] }, child: host, peers: found });
+        for (const action of todo) performAny(life, action);
+        const sent = life.pass(100_003).done.flatMap(({ effect }) => {
+          const isRung = effect.type === 'kill' && ![1, 10, 12, 37].includes(effect.signal);
+          return isRung ? [`${effect.id} ${effect.signal}`] : [];
+        });
+        assert.equal(new Set(sent).size, sent.length, sent.join(', '));
+      }),
+      RUNS,
     );
   });
 
-  it('the container ends once, and after that nothing is done any more', () => {
-    check(schedule, ({ before, event, effects }) => {
-      if (before.child.is !== 'gone') return;
-      const done = effects.filter((effect) => !(effect.type === 'log' && effect.message.includes('was started again')));
-      assert.deepEqual(done, event.type === 'booted' ? [{ type: 'exit', code: before.child.code }] : []);
-    });
-    check(chaos, ({ before, event, effects }) => {
-      const ends = effects.filter(({ type }) => type === 'exit').length;
-      assert.ok(ends <= (before.child.is === 'gone' && event.type !== 'booted' ? 0 : 1));
-    });
+  it('a member that is asked to stop is gone within its declared grace period', () => {
+    fc.assert(
+      fc.property(member, script, peers, schedule, (random, host, found, todo) => {
+        const life = new Life({ config: { ...random, gracePeriodMs: 10_007, quit: [] }, child: host, peers: found });
+        for (const action of todo) perform(life, action);
+        life.signal(15).pass(10_007);
+        assert.notEqual(life.exitCode, undefined, life.phase);
+      }),
+      RUNS,
+    );
   });
 
-  it('the memo gives back what the next step needs: the same effects, the same wish to wake', () => {
-    check(schedule, ({ before, event, after, effects, wakeAtMs }, { config: member }) => {
-      const peersBefore = JSON.parse(JSON.stringify(before.peers ?? null)) as Record<string, Peer> | null;
-      const resumed = { ...revived(before), isAwake: before.isAwake, peers: peersBefore ?? undefined };
-      const again = reduce(member, resumed, event);
-      assert.deepEqual([again.effects, again.wakeAtMs], [effects, wakeAtMs]);
-      assert.deepEqual(revived(again.state), revived(after));
-    });
-  });
-
-  it('the memo stays under 64 KiB, the history at 64 entries', () => {
-    check(chaos, ({ after }) => {
-      assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);
-      assert.ok(after.chronicle.history.length <= MAX_HISTORY);
-    });
-  });
-
-  it('a deadline that counts never moves later and never goes away', () => {
-    check(schedule, ({ before, after }) => {
-      if (before.deadline === undefined) return;
-      assert.ok(after.deadline !== undefined);
-      if (before.deadline.kills) assert.ok(after.deadline.kills && after.deadline.atMs <= before.deadline.atMs);
-      else assert.ok(after.deadline.kills || after.deadline.atMs <= before.deadline.atMs);
-    });
-  });
-
-  it('KILL comes only when a rung, a deadline or the end of an own budget says so, or a third interrupt, and once', () => {
-    check(schedule, ({ before, event, after, effects }, { config: member }) => {
-      const kills = effects.filter((effect) => effect.type === 'kill' && effect.signal === 9);
-      assert.ok(kills.length <= 1);
-      if (kills.length === 0) return;
-      assert.ok(before.climb?.killed !== true, 'KILL a second time');
-      const { climb, deadline, now, stop } = after;
-      const isRung = climb !== undefined && member.ladder?.[climb.rung]?.signal === 9;
-      const isOverdue = deadline?.kills === true && now.mono >= killAtMs(deadline);
-      const isOwnEnd = climb?.killAtMs !== undefined && now.mono >= climb.killAtMs;
-      const isImpatient = event.type === 'signal' && event.fromTerminal && (stop?.requests ?? 0) >= 3;
-      assert.ok(isRung || isOverdue || isOwnEnd || isImpatient);
-    });
-  });
-
-  it('no rung is sent twice in one life of the child', () => {
-    check(schedule, ({ effects, event }, { config: member }, memory) => {
-      const passedOn = event.type === 'signal' && !member.stopSignals.includes(event.signal);
-      for (const effect of effects) {
-        if (effect.type !== 'kill' || passedOn) continue;
-        const key = `${effect.id} ${effect.signal}`;
-        assert.ok(!memory.has(key), `signal ${effect.signal} to child ${effect.id} again`);
-        memory.add(key);
-      }
-    });
-  });
-
-  it('a stop beats every restart: after the stop request of a main, or a second one, nothing is started', () => {
-    check(schedule, ({ before, effects }, { config: member }) => {
-      const isOver = before.stop !== undefined && (member.role === 'main' || before.stop.requests >= 2);
-      if (isOver) assert.ok(!effects.some(({ type }) => type === 'spawn'));
-    });
-  });
-
-  it('never two children at a time', () => {
-    check(schedule, ({ before, effects }) => {
-      const starts = effects.filter(({ type }) => type === 'spawn').length;
-      assert.ok(starts <= 1);
-      if (starts === 1) assert.ok(['unstarted', 'backoff', 'leftovers'].includes(before.child.is), before.child.is);
-    });
-  });
-
-  it('a wish to stop never goes away, and nobody but the platform counts requests', () => {
-    check(schedule, ({ before, event, after }) => {
-      if (before.stop === undefined) return;
-      assert.ok(after.stop !== undefined && after.stop.reason === before.stop.reason);
-      const isRequest = event.type === 'signal';
-      assert.ok(after.stop.requests - before.stop.requests <= (isRequest ? 1 : 0));
-    });
-  });
-
-  it('a main is stopped by the platform only', () => {
-    check(schedule, ({ after }, { config: member }) => {
-      if (member.role === 'main') assert.ok(after.stop === undefined || after.stop.origin === 'platform');
-    });
+  it('after the end only quit calls are waited for, and not forever', () => {
+    fc.assert(
+      fc.property(member, script, anything, (random, host, todo) => {
+        const life = new Life({ config: random, child: host, peers: [alive('a')] });
+        for (const action of todo) performAny(life, action);
+        if (life.state.child.is !== 'gone') return;
+        life.pass(15_000);
+        assert.notEqual(life.exitCode, undefined);
+        assert.deepEqual(life.state.tasks, []);
+      }),
+      RUNS,
+    );
   });
 });
 
-describe('in the end', () => {
-  it('once all mains are dead and final a sidecar that nobody depends on is gone within linger, grace and a second', () => {
+describe('every sidecar', () => {
+  it('a sidecar is gone within linger, grace and a second once all mains are dead for good', () => {
     fc.assert(
-      fc.property(config, child, schedule, (change, script, actions) => {
-        const member = sidecarConfig({ ...change, role: 'sidecar', mains: ['a', 'b'], startAfter: [] });
-        const life = new Life({ config: member, child: script, peers: [alive('a'), alive('b')] });
+      fc.property(config, child, schedule, (change, host, actions) => {
+        const own = sidecarConfig({ ...change, role: 'sidecar', mains: ['a', 'b'], startAfter: [] });
+        const life = new Life({ config: own, child: host, peers: [alive('a'), alive('b')] });
         for (const action of actions) if (action.do !== 'see') perform(life, action);
         life.see(dead('a', 0, { Final: true }), dead('b', 1, { Final: true }));
         if (life.state.stop?.origin === 'platform' && life.state.deadline?.kills !== true) return;
-        const rest = script.leaves === undefined ? 0 : 1 + (member.gracePeriodMs ?? 30_000);
-        const drain = life.state.stop?.origin === 'platform' ? longestDrainMs(member) : 0;
-        life.pass(Math.max(member.lingerMs, drain) + (member.gracePeriodMs ?? 30_000) + rest + 1_000);
+        const graceMs = own.gracePeriodMs ?? 30_000;
+        const leftoversMs = host.leaves === undefined ? 0 : 1 + graceMs;
+        const drainMs = life.state.stop?.origin === 'platform' ? longestDrainMs(own) : 0;
+        life.pass(Math.max(own.lingerMs, drainMs) + graceMs + leftoversMs + 1_000);
         assert.notEqual(life.exitCode, undefined);
       }),
       RUNS,
     );
   });
 
-  it('a sidecar under `Never` does not end before its mains unless it is asked to, fails to start, or may not be restarted', () => {
+  it('a sidecar under `Never` outlives its mains unless it is stopped or may not start', () => {
     fc.assert(
-      fc.property(config, child, schedule, (change, { errno: _errno, ...script }, actions) => {
-        const member = sidecarConfig({
-          ...change,
-          role: 'sidecar',
-          mains: ['a'],
-          startAfter: [],
-          restartPolicy: 'Never',
-        });
-        const life = new Life({ config: { ...member, restart: 'auto' }, child: script, peers: [alive('a')] });
+      fc.property(config, child, schedule, (change, { errno: _errno, ...host }, actions) => {
+        const own = { role: 'sidecar', mains: ['a'], startAfter: [], restartPolicy: 'Never', restart: 'auto' } as const;
+        const life = new Life({ config: sidecarConfig({ ...change, ...own }), child: host, peers: [alive('a')] });
         for (const action of actions) if (action.do === 'pass' || action.do === 'end') perform(life, action);
-        assert.equal(life.exitCode, undefined);
-        assert.equal(life.state.stop, undefined);
-      }),
-      RUNS,
-    );
-  });
-
-  it('whoever was asked to stop in a declared grace period is gone within it', () => {
-    fc.assert(
-      fc.property(config, child, peers, schedule, (member, script, found, actions) => {
-        const life = new Life({ config: { ...member, gracePeriodMs: 10_007 }, child: script, peers: found });
-        for (const action of actions) perform(life, action);
-        life.feed({ type: 'signal', signal: 15, senderPid: 0, fromTerminal: false }).pass(10_007);
-        assert.notEqual(life.exitCode, undefined);
+        assert.deepEqual([life.exitCode, life.state.stop], [undefined, undefined]);
       }),
       RUNS,
     );
   });
 });
 
-/** Every step of random lives. The memory is one life's. */
+/** Observes every step of random lives. */
 function check(
-  actions: fc.Arbitrary<Action[]>,
-  observe: (step: Step, life: Pick<LifeOptions, 'config'>, memory: Set<string>) => void,
+  actions: fc.Arbitrary<readonly AnyAction[]>,
+  observe: (step: Step, config: Life['config']) => void,
 ): void {
   fc.assert(
-    fc.property(config, child, fc.option(peers, { nil: undefined }), actions, (member, script, found, todo) => {
-      const memory = new Set<string>();
-      const life = new Life({
-        config: member,
-        child: script,
-        peers: found,
-        observe: (step) => observe(step, { config: member }, memory),
-      });
-      for (const action of todo) perform(life, action);
-      life.pass(100_003);
+    fc.property(member, script, fc.option(peers, { nil: undefined }), actions, (random, host, found, todo) => {
+      const life = new Life({ config: random, child: host, peers: found, observe: (step) => observe(step, random) });
+      for (const action of todo) performAny(life, action);
+      life.pass(50_003);
     }),
     RUNS,
   );

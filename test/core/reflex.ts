@@ -1,6 +1,4 @@
-/**
- * The two ways to the end of a sidecar: the host is first, or the record of its mains is.
- */
+/** The two ways to the end of a sidecar: the host is first, or the record of its mains is. */
 import { isDeepStrictEqual } from 'node:util';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';

@@ -4,7 +4,7 @@ import { statusTable } from '../../src/cli/commands/status.ts';
 import type { RestartMode, RestartPolicy } from '../../src/core/config.ts';
 import { backoffAfter, wantsRestart } from '../../src/core/restart.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig } from './helpers.ts';
-import { Life } from './life.ts';
+import { Life, sidecar } from './life.ts';
 
 const NOW = { ms: Date.parse('2027-01-15T09:00:00Z'), mono: 0, boot: 'boot-1' };
 
@@ -30,7 +30,7 @@ describe('whether a child is restarted in place', () => {
 });
 
 describe('how long until the next life', () => {
-  it('100 ms doubling to 10 s', () => {
+  it('the backoff doubles from 100 ms to 10 s', () => {
     let backoffMs = 100;
     const delays = Array.from({ length: 9 }, () => {
       const backoff = backoffAfter(backoffMs, 0, undefined);
@@ -40,12 +40,12 @@ describe('how long until the next life', () => {
     assert.deepEqual(delays, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
   });
 
-  it('a life of 60 s forgives all deaths before it, one of a little less does not', () => {
+  it('a life of 60 s resets the backoff, and a shorter one does not', () => {
     assert.deepEqual(backoffAfter(6_400, 60_000, undefined), { delayMs: 100, nextMs: 200 });
     assert.deepEqual(backoffAfter(6_400, 59_999, undefined), { delayMs: 6_400, nextMs: 10_000 });
   });
 
-  it('during a stop never longer than a tenth of what is left, and not with 1 s or less left', () => {
+  it('in a stop the backoff is at most a tenth of the time left, and needs more than 1 s', () => {
     assert.equal(backoffAfter(6_400, 0, 20_000)?.delayMs, 2_000);
     assert.equal(backoffAfter(100, 0, 20_000)?.delayMs, 100);
     assert.equal(backoffAfter(100, 0, 1_001)?.delayMs, 100);
@@ -55,8 +55,8 @@ describe('how long until the next life', () => {
 });
 
 describe('restarts in a life', () => {
-  it('A11 `Born` is when the command was first started in this container, also after a restart in place', () => {
-    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 60_000 }), peers: [alive('work')] });
+  it('A11 `Born` is the first start of the command, also after a restart in place', () => {
+    const life = new Life(sidecar({ gracePeriodMs: 60_000 }));
     const { Born = '' } = life.tombstone;
     assert.equal(Born, life.tombstone.Started);
     life.pass(5_000).signal(15).pass(16_000).endChild(1).pass(1_000);
@@ -67,7 +67,7 @@ describe('restarts in a life', () => {
   });
 
   it('A11 between two lives a member is not called started', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] }).pass(5_000).endChild(1).pass(50);
+    const life = new Life(sidecar()).pass(5_000).endChild(1).pass(50);
     const { Phase, Started, Healthy } = life.tombstone;
     assert.deepEqual([Phase, Started, Healthy], ['backoff', undefined, undefined]);
     assert.match(
@@ -76,9 +76,9 @@ describe('restarts in a life', () => {
     );
   });
 
-  it('N12 a sidecar that ends again and again is restarted with growing pauses while its main lives', () => {
+  it('N12 a sidecar that keeps ending restarts with growing pauses while its main lives', () => {
     for (const code of [0, 1]) {
-      const life = new Life({ config: sidecarConfig(), child: { endsAfterMs: 1_000, code }, peers: [alive('work')] });
+      const life = new Life(sidecar({}, { endsAfterMs: 1_000, code }));
       assert.deepEqual(life.pass(8_000).spawns, [0, 1_100, 2_300, 3_700, 5_500]);
       assert.equal(life.tombstone.Restarts, 4);
       life.see(dead('work', 0)).passUntilGone();
@@ -86,7 +86,7 @@ describe('restarts in a life', () => {
     }
   });
 
-  it('N12 where the platform restarts it, the container exits with the code of the child', () => {
+  it('N12 where the platform restarts it, the container exits with the child’s code', () => {
     const child = { endsAfterMs: 1_000, code: 3 };
     for (const restartPolicy of ['OnFailure', 'Always'] as const) {
       const life = new Life({ config: sidecarConfig({ restartPolicy }), child, peers: [alive('work')] });
@@ -94,7 +94,7 @@ describe('restarts in a life', () => {
     }
   });
 
-  it('N31 a sidecar that dies while the mains drain is restarted at once, also where the platform would not', () => {
+  it('N31 a sidecar that dies while the mains drain restarts at once under every policy', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
       const config = sidecarConfig({ restartPolicy, gracePeriodMs: 60_000 });
       const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(25_000).endChild(1).pass(1_000);
@@ -105,7 +105,7 @@ describe('restarts in a life', () => {
     }
   });
 
-  it('N31 a stop that finds a sidecar between two lives makes it wait no longer than a tenth of what is left', () => {
+  it('N31 a stop shortens a backoff to a tenth of the time left', () => {
     const config = sidecarConfig({ gracePeriodMs: 20_000 });
     const life = new Life({ config, child: { endsAfterMs: 0, code: 1 }, peers: [alive('work')] }).pass(13_000);
     assert.deepEqual(life.spawns.slice(-2), [6_300, 12_700]);
@@ -114,7 +114,7 @@ describe('restarts in a life', () => {
     assert.equal(life.pass(1).spawns.at(-1), 15_000);
   });
 
-  it('a sidecar between two lives is not started again when a nearer deadline leaves it 1 s or less', () => {
+  it('a sidecar is not started again when a nearer deadline leaves it 1 s', () => {
     const config = sidecarConfig({ gracePeriodMs: 20_000 });
     const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000).endChild(1).askToStop(1_000);
     assert.deepEqual(life.passUntilGone().spawns, [0]);
@@ -128,7 +128,7 @@ describe('restarts in a life', () => {
     assert.equal(life.passUntilGone().exitCode, 0);
   });
 
-  it('a stop of a main beats a restart in flight, also when others still depend on it', () => {
+  it('a stop of a main beats a restart in flight, also when others depend on it', () => {
     const config = mainConfig({ restart: 'always' });
     for (const peers of [[], [alive('report', { StartAfter: ['self'] })]]) {
       const life = new Life({ config, peers }).endChild(1).pass(50).signal(15).pass(60_000);
@@ -146,13 +146,13 @@ describe('restarts in a life', () => {
     assert.ok(!needed.logs.some((line) => line.includes('restarting')));
   });
 
-  it('a sidecar between two lives ends when its mains have finished, and needs no other life for it', () => {
+  it('a sidecar between two lives ends when its mains have finished', () => {
     const config = sidecarConfig({ lingerMs: 5_000 });
     const life = new Life({ config, peers: [alive('work')] }).endChild(1).pass(50).see(dead('work', 0));
     assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 50]);
   });
 
-  it('a held sidecar whose child died while nobody had looked at the graveyard yet is not given up', () => {
+  it('a holding sidecar whose child dies before a read is not given up', () => {
     const config = sidecarConfig();
     const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000);
     life.state = { ...life.state, peers: undefined };
@@ -162,8 +162,8 @@ describe('restarts in a life', () => {
     assert.deepEqual([life.spawns.length, life.phase], [2, 'holding']);
   });
 
-  it('a long life in between starts the pauses over', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [alive('work')] });
+  it('a long life resets the pauses', () => {
+    const life = new Life(sidecar());
     for (const ms of [0, 100, 200]) life.pass(ms).endChild(1);
     life
       .pass(400 + 60_000)
@@ -184,11 +184,11 @@ describe('a restart that cannot be made', () => {
     return life.feed({ type: 'spawnFailed', id: births + 1, errno });
   };
 
-  it('for want of room is tried again after a backoff, as after a death', () => {
+  it('a restart that lacks resources is tried again after a backoff', () => {
     for (const errno of ['EAGAIN', 'ENOMEM', 'ETXTBSY']) assert.equal(failed(errno).phase, 'backoff', errno);
   });
 
-  it('for any other reason is the end', () => {
+  it('a restart that fails for any other reason is the end', () => {
     const life = failed('ENOENT');
     assert.deepEqual([life.phase, life.exitCode], ['dead', 127]);
   });

@@ -4,7 +4,9 @@ import { describe, it } from 'node:test';
 import { signalName, signalNumber } from '../../src/core/signals.ts';
 
 describe('the names of signals', () => {
-  it('are those of the system', { skip: process.platform === 'linux' ? false : 'needs Linux' }, () => {
+  it('the names of signals are those of the system', {
+    skip: process.platform === 'linux' ? false : 'needs Linux',
+  }, () => {
     for (const [name, number] of Object.entries(constants.signals)) {
       if (number === undefined) continue;
       assert.equal(signalNumber(name), number, name);

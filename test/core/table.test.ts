@@ -1,6 +1,4 @@
-/**
- * The table and the picture of `docs/internals/states.md` are what the core does.
- */
+/** The table and the picture of `docs/internals/states.md` are what the core does. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +10,7 @@ import { rows } from './table/rows.ts';
 const DOCUMENT = join(import.meta.dirname, '../../docs/internals/states.md');
 
 describe('docs/internals/states.md', () => {
-  it('shows the states and events of the core as they are', () => {
+  it('states.md shows the states and events of the core as they are', () => {
     const document = readFileSync(DOCUMENT, 'utf8');
     const isSame = regenerate(document) === document;
     assert.ok(
@@ -21,7 +19,7 @@ describe('docs/internals/states.md', () => {
     );
   });
 
-  it('has a row for each phase and each state of the child', () => {
+  it('states.md has a row for each phase and each state of the child', () => {
     const all = rows().map(({ state }) => state);
     const phases = ['waiting', 'starting', 'running', 'holding', 'draining', 'stopping', 'backoff', 'dead'];
     assert.deepEqual([...new Set(all.map(({ phase }) => phase))].toSorted(), phases.toSorted());
@@ -29,14 +27,14 @@ describe('docs/internals/states.md', () => {
     assert.deepEqual([...new Set(all.map(({ child }) => child.is))].toSorted(), kinds.toSorted());
   });
 
-  it('has no two rows for one state, and a column for each event', () => {
+  it('states.md has one row for each state, and a column for each event', () => {
     const titles = rows().map(({ title }) => title);
     assert.equal(new Set(titles).size, titles.length);
     const types = new Set(allCells().flatMap(({ row, column }) => column.events(row).map(({ type }) => type)));
     assert.deepEqual([...types].toSorted(), [...EVENTS].toSorted());
   });
 
-  it('says `-` only where the same event again changes nothing either, and what is late is not acted upon', () => {
+  it('states.md says `-` only where the same event twice changes nothing, too', () => {
     for (const { row, column, cell } of allCells()) {
       if (cell.text !== '-') continue;
       let { state } = row;

@@ -8,7 +8,7 @@ it('times are written in UTC with all nine digits of the nanoseconds', () => {
   assert.equal(rfc3339('1767323045999999999'), '2026-01-02T03:04:05.999999999Z');
 });
 
-it('another reading of the monotonic clock is as far away on the wall clock', () => {
+it('another monotonic time is as far away on the wall clock', () => {
   const reference = { mono: 5_000, wall: '1767323045000000006' };
   assert.deepEqual(instantAt(reference, 5_000), reference);
   assert.deepEqual(instantAt(reference, 4_000.5), { mono: 4_000.5, wall: '1767323044000500006' });

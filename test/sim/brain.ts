@@ -9,7 +9,7 @@ import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { endOf } from '../../src/core/lifecycle/prepared-ends.ts';
 import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
-import { isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
+import { isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import { businessOf } from '../../src/core/pod/interest.ts';
 import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
@@ -169,7 +169,7 @@ export class Brain {
 
   /** Byte for byte what would have been written here, unless more has happened here by now. */
   #hearEndWritten({ id, pid, ended, text, from }: EndWritten, ack: number): void {
-    const isKnown = isStill(from, { state: this.state, wakeAtMs: this.#wakesAtMs });
+    const isKnown = isUnchanged(from, { state: this.state, wakeAtMs: this.#wakesAtMs });
     this.#isWrittenByInit = isKnown && this.state.now.mono <= ended.at.mono;
     const isAsLeft = this.#isWrittenByInit;
     this.#dispatchAll(endOf({ id, pid }, ended, true), ack);
@@ -216,9 +216,9 @@ export class Brain {
 
   /** Once the tombstone is written and nothing else has happened. */
   #leaveReflexes(known: Known): void {
-    if (!isCalm(known.state) || !this.#isClaimed) return;
+    if (!isIdle(known.state) || !this.#isClaimed) return;
     this.#after(this.#world.parts.latencyMs + 2, () => {
-      if (isStill(known, { state: this.state, wakeAtMs: this.#wakesAtMs }) && this.#writer.isWritten)
+      if (isUnchanged(known, { state: this.state, wakeAtMs: this.#wakesAtMs }) && this.#writer.isWritten)
         this.#container.reflexes.leave(known);
     });
   }

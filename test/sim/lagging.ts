@@ -4,9 +4,9 @@
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
-import { due, essence } from '../core/essence.ts';
 import { START } from '../core/helpers.ts';
 import { type ChildScript, Life, type Step } from '../core/life.ts';
+import { due, essence } from './essence.ts';
 
 export interface LaggingMember {
   readonly config: MemberConfig;

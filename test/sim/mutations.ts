@@ -102,7 +102,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'what the host has passed on already is not sent again',
-    file: 'lifecycle/prompt.ts',
+    file: 'lifecycle/forward-once.ts',
     from: "beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');",
     to: "beginClimb(draft, { why: 'stop', killAtMs: undefined });",
   },

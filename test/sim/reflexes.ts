@@ -17,7 +17,7 @@ import {
   preparedStop,
 } from '../../src/core/lifecycle/prepared-ends.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
-import { type EndWith, endWithMains, isCalm, isStill, type Known } from '../../src/core/lifecycle/reflexes.ts';
+import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/reflexes.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { instantAt } from '../../src/core/time.ts';
@@ -64,11 +64,11 @@ export class SimReflexes {
   /** With every commit: what no longer holds is taken back in it. */
   commit(known: Known): void {
     this.#committedMs = this.#container.world.agenda.monoMs;
-    if (this.#left !== undefined && !isStill(this.#left, known)) this.#left = undefined;
+    if (this.#left !== undefined && !isUnchanged(this.#left, known)) this.#left = undefined;
   }
 
   leave(known: Known): void {
-    if (!isCalm(known.state)) return;
+    if (!isIdle(known.state)) return;
     this.#left = known;
     const { member, world } = this.#container;
     const endWith = endWithMains(member.config, known.state);

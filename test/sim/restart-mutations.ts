@@ -12,7 +12,7 @@ export const RESTART_MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'in a restart a member is started again behind its gates',
-    file: 'lifecycle/resting.ts',
+    file: 'lifecycle/restart-end.ts',
     from: 'chronicle: { ...chronicle, started: undefined, healthy: undefined, exit, last },',
     to: 'chronicle: { ...chronicle, exit, last },',
   },

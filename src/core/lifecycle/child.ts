@@ -1,6 +1,4 @@
-/**
- * The child: what the host reports of its start and its end.
- */
+/** The child: what the host reports about its start and its end. */
 import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from '../exit.ts';
 import { forwardTable } from '../ladder.ts';
 import { SIGKILL, signalName } from '../signals.ts';
@@ -13,8 +11,8 @@ import { turnToStrays } from './climb.ts';
 import { endAsWritten, endLife, finishMember } from './end.ts';
 
 /**
- * A command that cannot be started at all is the end; one that was started before and lacks but room now is like one
- * that died.
+ * A command that cannot be started ends the member. One that ran before and lacks only resources now counts as one that
+ * died.
  */
 export function onSpawnFailed(
   draft: Draft,
@@ -30,10 +28,10 @@ export function onSpawnFailed(
   endLife(draft, { is: 'leftovers', id, exit, sinceMs, livedMs: 0, oom: false, strays: false });
 }
 
-/** No process, memory or descriptor left, or the program is being replaced: clone(2), execve(2). */
+/** Out of processes, memory or descriptors, or the program is being replaced: clone(2), execve(2). */
 const PASSING: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY']);
 
-/** A stop request came before the start: nothing was started, and by now the request is known here, too. */
+/** A stop request prevented the start, and is known here by now. */
 function undoSpawn(draft: Draft, child: Child & { is: 'spawning' | 'unstarted' }): void {
   if (child.is === 'unstarted') return;
   const { now, births } = draft.state;
@@ -74,7 +72,7 @@ export function onExited(draft: Draft, event: Event & { type: 'exited' }, child:
   const how = signal === undefined ? { exitCode: code } : { signal: signalName(signal), core: event.core, ...by };
   say(draft, exitLevel(draft, exit), 'exited', how);
   const livedMs = event.at.mono - child.sinceMs;
-  // From now on, not from then: word of the whole group comes right behind, however late both are heard.
+  // Counts from now: the end of the group is reported right behind this one, even when both are heard late.
   const sinceMs = draft.state.now.mono;
   update(draft, {
     child: { is: 'leftovers', id: event.id, exit, sinceMs, livedMs, oom, strays: false },
@@ -82,11 +80,9 @@ export function onExited(draft: Draft, event: Event & { type: 'exited' }, child:
   });
 }
 
-/**
- * A failure that was not asked for is an error, our own KILL a warning; so that a log of errors only has every crash.
- */
+/** A failure without a stop is an error, our own KILL a warning: a log of errors then has every crash. */
 function exitLevel({ config, state: { climb } }: Draft, exit: ChildExit): 'info' | 'warn' | 'error' {
-  // Where no signal is a stop request, as under the name tini, an end that was asked for looks like any other.
+  // Under the name tini no signal is a stop request, and a requested end looks like any other.
   if (config.stopSignals.length === 0) return 'info';
   if (climb?.killed === true && exit.signal === SIGKILL) return 'warn';
   const isExpected = climb !== undefined && exit.signal !== SIGKILL;
@@ -95,7 +91,7 @@ function exitLevel({ config, state: { climb } }: Draft, exit: ChildExit): 'info'
 
 type Leftovers = Child & { is: 'leftovers' };
 
-/** The group is empty. Processes that have left it before get the ladder, too. */
+/** The group is empty. Processes that left it before get the ladder, too. */
 export function onGroupGone(draft: Draft, event: Event & { type: 'groupGone' }, child: Leftovers): void {
   const { id, strays, isWritten = false } = event;
   if (child.id !== id || child.strays) return;

@@ -1,7 +1,4 @@
-/**
- * The climb: the stop ladder under way, rung after rung, and KILL at its end.
- */
-
+/** The climb: the stop ladder under way, rung after rung. `pod/deadline.ts` lists all that ends in KILL. */
 import { ladderOf } from '../ladder.ts';
 import { killAtMs, ownKillAtMs } from '../pod/deadline.ts';
 import { isRestarting } from '../pod/restart.ts';
@@ -11,40 +8,40 @@ import type { Event } from '../state/events.ts';
 import type { Child, Climb } from '../state/state.ts';
 import { endLife, willRestart } from './end.ts';
 
-/** How long the rest of a group may take to follow its leader before it is told to. */
+/** How long a group may take to follow its leader before it is signalled. */
 const REST_MS = 20;
 const REST_BEFORE_LIFE_MS = 2_000;
 const UNKILLABLE_MS = 2_000;
-/** What it takes to write down a death, on a slow day. */
+/** The time to write a death on a slow machine. */
 const WRITING_MS = 100;
 
-/** The first rung. */
+/** Begins with the first rung. */
 export function beginClimb(
   draft: Draft,
   { why, killAtMs }: Pick<Climb, 'why' | 'killAtMs'>,
   firstRung: 'toSend' | 'sent' = 'toSend',
 ): void {
   const { climb, now } = draft.state;
-  // What a child has left behind was told already, and a child that has failed too; no process gets the signal twice.
+  // Leftovers and failed lives have had their signal already; no process gets it twice.
   if (climb !== undefined) return update(draft, { climb: { ...climb, why } });
   update(draft, { climb: { why, rung: 0, sinceMs: now.mono, killAtMs, killed: false } });
   if (firstRung === 'toSend') sendRung(draft);
 }
 
-/** What a child leaves behind when it ends gets the same ladder before another life, or the end, may follow. */
+/** Gives the leftovers of a command the same ladder before another life, or the end, may follow. */
 export function stopLeftovers(draft: Draft): void {
   const { child, climb, now } = draft.state;
   if (child.is !== 'leftovers' || climb !== undefined) return;
   wakeAt(draft, child.sinceMs + REST_MS);
   if (!isDue(draft, child.sinceMs + REST_MS)) return;
   const ownAtMs = ownKillAtMs(draft.config, now.mono);
-  // Another life is to follow: what the last one left may not take the whole budget.
+  // Leftovers may not take the whole budget of the life that follows.
   const killAt = willRestart(draft, child) ? Math.min(ownAtMs, now.mono + REST_BEFORE_LIFE_MS) : ownAtMs;
   say(draft, 'info', 'the command has ended but processes that it started are still running: stopping them');
   beginClimb(draft, { why: 'rest', killAtMs: killAt });
 }
 
-/** The group is empty, and those that have left it are told what it was told. */
+/** The group is empty: processes that have left it get the signal that the group got. */
 export function turnToStrays(draft: Draft, child: Child & { is: 'leftovers' }): void {
   const { climb } = draft.state;
   update(draft, { child: { ...child, strays: true } });
@@ -53,7 +50,7 @@ export function turnToStrays(draft: Draft, child: Child & { is: 'leftovers' }): 
   if (signal !== undefined) sendSignal(draft, signal);
 }
 
-/** Rung after rung by its own time; KILL when the time is over. */
+/** Goes from rung to rung by their times; sends KILL when the time is over. */
 export function climbInTime(draft: Draft): void {
   const { climb, deadline, child } = draft.state;
   if (climb === undefined || climb.killed || (child.is !== 'alive' && child.is !== 'leftovers')) return;
@@ -69,18 +66,17 @@ export function climbInTime(draft: Draft): void {
 }
 
 /**
- * KILL ends no zombie whose parent does not reap it and no process that sleeps in the kernel: once the leader was
- * reaped such leftovers are waited for 2 s, and in a stop only so long that the death is still written. They run no
- * more, so another life may follow.
+ * KILL ends no zombie without a reaper and no process that sleeps in the kernel. Such leftovers of a reaped leader are
+ * waited for 2 s, in a stop only until the death must be written. They no longer run, so another life may follow.
  */
 export function giveUpOnUnkillable(draft: Draft): void {
   const { child, climb, deadline } = draft.state;
   if (child.is !== 'leftovers' || climb?.killed !== true) return;
-  // Nobody ends a container in which the command is to start again.
+  // No platform ends a container in which the command is to start again.
   const isTheEnd = deadline?.kills === true && !isRestarting(draft.state);
   const lastMs = isTheEnd ? deadline.atMs - WRITING_MS : Number.POSITIVE_INFINITY;
   const patientMs = Math.max(climb.sinceMs, child.sinceMs) + UNKILLABLE_MS;
-  // Word of the rest comes right behind that of the leader, however late both are heard.
+  // The end of the group is reported right behind that of its leader, even when both are heard late.
   const giveUpMs = Math.max(climb.sinceMs + WRITING_MS, child.sinceMs + REST_MS, Math.min(patientMs, lastMs));
   wakeAt(draft, giveUpMs);
   if (!isDue(draft, giveUpMs)) return;
@@ -88,7 +84,7 @@ export function giveUpOnUnkillable(draft: Draft): void {
   endLife(draft, child);
 }
 
-/** To the next rung, if there is one. */
+/** Goes on to the next rung, if there is one. */
 export function climbOn(draft: Draft): void {
   const { climb, now } = draft.state;
   if (climb === undefined || climb.killed || rungsOf(draft)[climb.rung + 1] === undefined) return;
@@ -106,7 +102,7 @@ export function killNow(draft: Draft, why: string): void {
   sendSignal(draft, SIGKILL);
 }
 
-/** The host was first: we did not run, or not in time. */
+/** The host has sent KILL: we did not run, or not in time. */
 export function onOverdue(draft: Draft, { id }: Event & { type: 'overdue' }): void {
   const { climb, child, now } = draft.state;
   if (climb?.killed === true || !isThere(child) || child.id !== id) return;

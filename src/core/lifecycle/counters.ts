@@ -1,8 +1,4 @@
-/**
- * What is counted over the whole life of a container, across all supervisors: the counters of /metrics. Nothing is
- * decided by them.
- */
-
+/** The counters of /metrics, over the whole life of a container and all its supervisors. They decide nothing. */
 import type { Chronicle, Counter } from '../state/chronicle.ts';
 import type { Event } from '../state/events.ts';
 import type { State } from '../state/state.ts';

@@ -1,26 +1,26 @@
 /**
- * The drain: the time between a stop request and the first rung, in which the command serves on, as others do not know
- * yet that it goes. A fixed one lasts as long as it was told. An adaptive one is over when connections have stopped
- * coming: never before its least, never after its most or what the deadline leaves for the ladder.
+ * The drain: the time between a stop request and the first rung, in which the command serves on until others know that
+ * it goes. A fixed drain has a fixed length. An adaptive one ends when connections stop coming, between its least and
+ * its most time, and early enough for the ladder.
  *
- * It is ended by what was observed, not by silence: a watch that has died, or that is late, tells nothing, and the
- * drain goes on to its most.
+ * Observation ends it, not silence: a watch that has died or is late reports nothing, and the drain then takes its
+ * longest time.
  */
 import type { AdaptiveDrain, MemberConfig } from '../config.ts';
 import { floorTurnMs } from '../pod/deadline.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
-import { MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../state/state.ts';
+import { isHurried, MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../state/state.ts';
 
-/** From the request on; a drain of any kind is over then. */
+/** The longest time from the request to the end of a drain of any kind. */
 export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
   if (drain === undefined) return 0;
   return drain.kind === 'fixed' ? drain.ms : drain.maxMs;
 }
 
 /**
- * Where a sidecar that is known by its name is asked how it is: probes come there, and no client. A URL may be where
- * clients come, too.
+ * The ports where probes ask a sidecar that is known by name, and no client connects. A URL may be a port of clients,
+ * too.
  */
 export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
   const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
@@ -29,7 +29,7 @@ export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonl
   return ports.filter((port) => !named.includes(port));
 }
 
-/** Begins the watch with the stop request, also beside a hold, and ends the drain when it is quiet. */
+/** Begins the watch with the stop request, also beside a hold, and ends the drain when no connections come. */
 export function watchDrain(draft: Draft): void {
   const { config, state } = draft;
   const { stop, traffic, climb } = state;
@@ -37,7 +37,7 @@ export function watchDrain(draft: Draft): void {
   if (traffic === undefined) return beginDrain(draft, config.drain, stop);
   if (traffic.ended !== undefined) return;
   if (state.child.is === 'gone' || state.child.is === 'unstarted') return endDrain(draft, 'command ended');
-  if (stop.requests >= 2) return endDrain(draft, 'asked again');
+  if (isHurried(stop)) return endDrain(draft, 'asked again');
   if (isQuiet(config.drain, stop, traffic)) {
     update(draft, { stop: { ...stop, earliestMs: state.now.mono } });
     return endDrain(draft, 'quiet');
@@ -57,7 +57,7 @@ export function onTrafficSeen(draft: Draft, event: Event & { type: 'trafficSeen'
   update(draft, { traffic: { ...traffic, atMs: at.mono, steady: undefined, ...seen } });
 }
 
-/** The fixed delay is all that is left. */
+/** Without a count only the longest time ends the drain. */
 export function onTrafficUnavailable(draft: Draft, { why }: Event & { type: 'trafficUnavailable' }): void {
   const { traffic } = draft.state;
   if (traffic === undefined || traffic.ended !== undefined) return;
@@ -65,7 +65,7 @@ export function onTrafficUnavailable(draft: Draft, { why }: Event & { type: 'tra
   sayOnce(draft, 'drain unseen', 'warn', `cannot see new connections: ${why}; the drain takes its longest time`);
 }
 
-/** For the next supervisor, which knows nothing of the connections before it: for all it knows one has just come. */
+/** Resumes the watch in the next supervisor, which must assume that a connection has just come. */
 export function resumeDrain(draft: Draft): void {
   const { config, state } = draft;
   const { traffic } = state;
@@ -77,8 +77,8 @@ export function resumeDrain(draft: Draft): void {
 
 function beginDrain(draft: Draft, drain: AdaptiveDrain, stop: Stop): void {
   const { climb, child, now } = draft.state;
-  // What waits for nothing has no drain, and a member that was asked to be quick has none either.
-  if (climb?.why === 'stop' || child.is === 'gone' || child.is === 'unstarted' || stop.requests >= 2) return;
+  // A stop that waits for nothing has no drain, nor has a hurried one.
+  if (climb?.why === 'stop' || child.is === 'gone' || child.is === 'unstarted' || isHurried(stop)) return;
   if (now.mono >= stop.earliestMs) return;
   update(draft, { traffic: NOTHING_SEEN });
   draft.effects.push({ type: 'watchTraffic', drain, connections: 0, ignored: 0 });
@@ -106,7 +106,7 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
   draft.effects.push({ type: 'unwatchTraffic' });
   const { connections, ignored, open, unseen, byAddress = 0, steady } = traffic;
   const afterMs = Math.round(now.mono - stop.atMs);
-  // Zeros without a count would be a lie.
+  // Zeros without a count would mislead.
   const seen = unseen === undefined ? { connections, ignored, ...(open === undefined ? {} : { open }) } : { unseen };
   note(draft, 'drained', { Why: why, AfterMs: afterMs, ...capitalized(seen) });
   say(draft, 'info', `the drain is over: ${END_TEXTS[why]}`, { why, afterMs, ...seen });
@@ -115,8 +115,7 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
 }
 
 /**
- * Probes are like that, and so are clients behind a proxy in the pod, or behind the node's address: only people can
- * tell.
+ * Probes look like this, and so do clients behind a proxy in the pod or the address of the node: only people can tell.
  */
 function noneCounted({ drain }: MemberConfig, byAddress: number): string {
   const isNamed = drain?.kind === 'adaptive' && drain.ignore.length > 0;
@@ -125,7 +124,7 @@ function noneCounted({ drain }: MemberConfig, byAddress: number): string {
   return `the drain counted no connection and ignored ${byAddress} from ${those}; if those were clients ${remedy} in --drain`;
 }
 
-/** A balancer's check and a patient client come like that, too: only people can tell. */
+/** A load balancer's check or a patient client looks the same: only people can tell. */
 function keptAwake({ from, port, everyMs }: SteadyPace): string {
   const pace = `one every ${(everyMs / 1_000).toFixed(1)} s`;
   return `all connections of the drain came from ${from} to port ${port}, ${pace}, as readiness probes of a kubelet do; if it was one, let it come less often than quiet, or to a port that is not in ports=, or write ignore=${from} in --drain, where no clients come from there`;

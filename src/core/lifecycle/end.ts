@@ -1,25 +1,22 @@
-/**
- * The end of a child: another life in this container, or the end of the member.
- */
-
+/** The end of a life: another one follows in this container, or the member is over. */
 import { type ChildExit, containerStatus, isInterrupt, statusOf } from '../exit.ts';
 import type { Evidence } from '../format/evidence.ts';
 import type { DeathReason } from '../format/tombstone.ts';
 import { lastMomentMs } from '../pod/deadline.ts';
-import { verdictOf } from '../pod/finished.ts';
+import { mainsStateOf } from '../pod/finished.ts';
 import { checkHold } from '../pod/hold.ts';
 import { isRestarting } from '../pod/restart.ts';
 import { backoffAfter, isFinalEnd, wantsRestart } from '../restart.ts';
 import { SIGKILL } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
-import { type Child, MAINS_FINISHED } from '../state/state.ts';
+import { type Child, isHurried, MAINS_FINISHED } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { leaveContainer } from './quitting.ts';
-import { evidenceOf } from './record.ts';
-import { askByExit, RESET_PER_LIFE, rest } from './resting.ts';
+import { evidenceOf, withoutUndefined } from './record.ts';
+import { askRestartByExit, endForRestart, RESET_PER_LIFE } from './restart-end.ts';
 import { dropTasks } from './tasks.ts';
 
-/** The child and all of its group are gone. */
+/** Ends a life once the child and its whole group are gone. */
 export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void {
   const { state } = draft;
   const status = statusOf(child.exit);
@@ -27,7 +24,7 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
   const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
   dropTasks(draft);
-  if (askByExit(draft, child)) return rest(draft, child.exit, deathReasonOf(draft, child), backoff);
+  if (askRestartByExit(draft, child)) return endForRestart(draft, child.exit, deathReasonOf(draft, child), backoff);
   if (willRestart(draft, child) && backoff !== undefined) {
     const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(draft, child) };
     update(draft, {
@@ -41,14 +38,11 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
     say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
     return;
   }
-  if (isRestarting(state)) return rest(draft, child.exit, deathReasonOf(draft, child));
+  if (isRestarting(state)) return endForRestart(draft, child.exit, deathReasonOf(draft, child));
   finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
 }
 
-/**
- * The host has told the others of this end, by what held before it: no stop and no restart that was asked for since
- * makes it another one.
- */
+/** The host has published this end by the state before it: later requests to stop or restart do not change it. */
 export function endAsWritten(draft: Draft, { exit }: Child & { is: 'leftovers' }): void {
   dropTasks(draft);
   const status = statusOf(exit);
@@ -56,7 +50,7 @@ export function endAsWritten(draft: Draft, { exit }: Child & { is: 'leftovers' }
   finishMember(draft, { status, reason: ownReason(exit), exit, code });
 }
 
-/** Whether another life shall follow this one; the deadline may still be too near for it. */
+/** Whether another life is to follow; the deadline may still be too near for it. */
 export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
   const { stop, failing } = draft.state;
   const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
@@ -64,23 +58,21 @@ export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): b
 }
 
 /**
- * A sidecar that left before it can tell whether its mains have finished would be started again by the platform and
- * know no more: for ever, if its command ends quickly each time.
+ * Whether it is unclear if the mains have finished. A sidecar that left now would be restarted by the platform and know
+ * no more: endlessly, if its command ends quickly.
  */
 function isInDoubt({ config, state }: Draft): boolean {
   if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
   if (state.stop !== undefined) return false;
-  const { finished, untilMs } = verdictOf(config, state);
+  const { finished, untilMs } = mainsStateOf(config, state);
   return !finished && untilMs !== undefined;
 }
 
-/**
- * Whether no other life may follow: a stop beats every restart, but a sidecar that others still need goes on serving.
- */
+/** Whether no other life may follow: a stop beats every restart, except for a sidecar that others still need. */
 function checkOver(draft: Draft): boolean {
   const { state, config } = draft;
   if (state.stop === undefined) return false;
-  if (state.climb?.why === 'stop' || config.role === 'main' || state.stop.requests >= 2) return true;
+  if (state.climb?.why === 'stop' || config.role === 'main' || isHurried(state.stop)) return true;
   return !checkHold(draft, state.stop);
 }
 
@@ -89,7 +81,7 @@ function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'left
   if (oom) return 'oom';
   if (exit.signal === SIGKILL) return 'killed';
   if (climb?.why === 'failing') return 'stopped';
-  // A command that had ended before the stop was not stopped by it, however long the rest of its group took.
+  // A command that ended before the stop was not stopped by it, however long its group took.
   if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
   return ownReason(exit);
 }
@@ -104,19 +96,19 @@ export interface FinalExit {
   readonly status: number;
   readonly reason: DeathReason;
   readonly exit: ChildExit | undefined;
-  /** What the container exits with, where that is not by the status. */
+  /** The exit code of the container, where the status does not decide it. */
   readonly code?: number;
 }
 
-/** The member's life is over: the tombstone gets its last lines, the container its exit code. */
+/** Ends the member: the tombstone gets its last lines, the container its exit code. */
 export function finishMember(draft: Draft, { status, reason, exit, code: asked }: FinalExit): void {
-  // Of a start gate that was waited for.
+  // Ready checks of a start gate may still run.
   dropTasks(draft);
   const { state, config } = draft;
   const { stop, climb } = state;
   const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
   const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
-  // One that is stopped alone, and started again: a zero would look as if its work were done.
+  // A container that is stopped alone is started again: exit code 0 would say that its work is done.
   const isToComeBack = stop?.alone === true && !isFinalEnd(config, status);
   const stopped = stop !== undefined && !isToComeBack;
   const code = asked ?? containerStatus(config, { status, stopped, overdue });
@@ -136,10 +128,7 @@ export function finishMember(draft: Draft, { status, reason, exit, code: asked }
   leaveContainer(draft);
 }
 
-/**
- * The last line of the log carries all of the evidence: of a pod that is gone with its volume, the log store has the
- * only record.
- */
+/** Logs all of the evidence in the last line: when a pod is gone with its volume, only the log store has it. */
 function logEvidence(draft: Draft): void {
   const evidence = evidenceOf(draft.config, draft.state);
   const { Summary, Reason, ExitCode, ContainerExitCode, Signal } = evidence;
@@ -152,20 +141,18 @@ function logEvidence(draft: Draft): void {
     summary: Summary,
     evidence,
   };
-  const known = Object.entries(details).filter(([, value]) => value !== undefined);
-  say(draft, 'info', 'dead', Object.fromEntries(known));
+  say(draft, 'info', 'dead', withoutUndefined(details));
 }
 
-/** Of the evidence what the tombstone does not say elsewhere. */
+/** The part of the evidence that the tombstone has nowhere else. */
 function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, Connections }: Evidence) {
-  const details = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
-  const known = Object.entries(details).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  return Object.fromEntries(known);
+  const scalars = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
+  return withoutUndefined<Record<string, string | number>>(scalars);
 }
 
-/** The stop came while a child was waited for between two lives. */
+/** A stop came between two lives. */
 export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
-  if (isRestarting(draft.state)) return rest(draft, child.exit, ownReason(child.exit));
+  if (isRestarting(draft.state)) return endForRestart(draft, child.exit, ownReason(child.exit));
   finishMember(draft, {
     status: statusOf(child.exit),
     reason: draft.state.chronicle.last?.reason ?? ownReason(child.exit),

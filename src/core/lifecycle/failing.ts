@@ -1,9 +1,7 @@
 /**
- * A life that has failed: a startup or liveness probe, or post-start, says that this child has to go. It is ended like
- * in a stop, pre-stop and ladder, but the member goes on: another life in place, or the exit that makes the platform
- * give it one.
+ * A failed life: a startup or liveness probe, or post-start, demands the end of this child. It ends as in a stop, by
+ * pre-stop and ladder. The member then goes on with another life in place, or exits and is restarted by the platform.
  */
-
 import { graceOf, lastTurnMs } from '../pod/deadline.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { FailingWhy, State } from '../state/state.ts';
@@ -11,12 +9,12 @@ import { rfc3339 } from '../time.ts';
 import { beginClimb } from './climb.ts';
 import { runPreStop } from './hooks.ts';
 import { checkServing } from './probing.ts';
-import { askByFailure } from './resting.ts';
+import { askRestartByFailure } from './restart-end.ts';
 
 export function decideToFail(draft: Draft): void {
   const why = failureOf(draft.state);
   if (why === undefined || !checkServing(draft)) return;
-  if (askByFailure(draft, why)) return;
+  if (askRestartByFailure(draft, why)) return;
   const { config, state } = draft;
   const probe = why === 'post-start' ? undefined : config.probes[why];
   const sinceMs = state.now.mono;
@@ -26,11 +24,11 @@ export function decideToFail(draft: Draft): void {
   say(draft, 'error', `ending this life of the command: ${FAILURE_TEXTS[why]}`);
 }
 
-/** Pre-stop, then the ladder. */
+/** Ends a failed life by pre-stop and ladder. */
 export function endFailing(draft: Draft): void {
   const { failing, climb, stop, child } = draft.state;
   if (failing === undefined || climb !== undefined || child.is !== 'alive') return;
-  // From its own turn on the stop does the same, by its own time.
+  // Once its turn has come, the stop does the same by its own time.
   if (stop !== undefined && (draft.config.role === 'main' || stop.waitsFor !== 'turn')) return;
   if (!runPreStop(draft, lastTurnMs({ sinceMs: failing.sinceMs, atMs: failing.killAtMs }))) return;
   beginClimb(draft, { why: 'failing', killAtMs: failing.killAtMs });

@@ -1,7 +1,7 @@
 /**
- * The fallback: what the host does about a stop when no supervisor acts in time, because it hangs, dies again and again
- * or cannot be started. Each commit leaves it behind, so the host needs to decide nothing: a command gets its stop signal
- * before any KILL, and what remains of a drain or a hold is kept as well as the host alone can keep it.
+ * The fallback: how the host carries out a stop when no supervisor acts in time, because it hangs, keeps dying or
+ * cannot start. Every commit renews it, so the host decides nothing. A command gets its stop signal before any KILL,
+ * and waits are kept as far as the host alone can.
  */
 import type { MemberConfig } from '../config.ts';
 import { isStopRequest, ladderOf } from '../ladder.ts';
@@ -11,17 +11,17 @@ import { MAINS_FINISHED, type State, type Stop } from '../state/state.ts';
 export interface Fallback {
   /** The signals that are stop requests. */
   readonly stopSignals: readonly number[];
-  /** What the child gets; undefined: the signal that arrived. */
+  /** The signal for the child; undefined: the one that arrived. */
   readonly signal: number | undefined;
-  /** From a stop request that is not acknowledged to that signal; undefined: the child has had it. */
+  /** The time from an unacknowledged stop request to that signal; undefined: the child has had it. */
   readonly waitMs: number | undefined;
-  /** From such a request to KILL; undefined: there is none. */
+  /** The time from such a request to KILL; undefined: none. */
   readonly graceMs: number | undefined;
-  /** When the child of an acknowledged stop gets the signal at the earliest, CLOCK_MONOTONIC; undefined: never. */
+  /** The earliest time of the signal in an acknowledged stop, CLOCK_MONOTONIC; undefined: never. */
   readonly atMs: number | undefined;
 }
 
-/** A supervisor that is there in time needs less, also on a busy node. */
+/** A running supervisor needs less than this, also on a busy node. */
 const PATIENCE_MS = 5_000;
 /** Without a declared grace period: that of `docker stop`, twice. Half of it is for the command. */
 const ASSUMED_MS = 20_000;
@@ -36,7 +36,7 @@ export function fallbackOf(
   const common = { stopSignals, signal: first, graceMs };
   if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
   const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
-  // Also of a request that comes in a stop, which may have a longer grace period than the request.
+  // Holds also for a request within a stop, whose grace period may be longer than that of the request.
   const waitMs = Math.max(1, Math.floor(mostMs));
   if (stop !== undefined) {
     const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
@@ -52,7 +52,7 @@ function mostOf({ role }: MemberConfig, budgetMs: number): number {
   return budgetMs * (role === 'sidecar' ? 0.75 : 0.5);
 }
 
-/** What the member itself wants to wait for, as far as it can be known without looking at anything. */
+/** How long the member wants to wait, as far as that is known without looking at anything. */
 function ownWaitMs({ role, hold, drain, lingerMs }: MemberConfig, stop?: Stop): number {
   if (stop?.reason === MAINS_FINISHED) return lingerMs;
   if (role === 'sidecar' && hold.kind !== 'never') return hold.kind === 'for' ? hold.ms : Number.POSITIVE_INFINITY;

@@ -1,14 +1,14 @@
 /**
- * Hooks. Post-start runs beside the child from its start on, and `Started` waits for it. Pre-stop runs before the
- * ladder, while the child serves on, once in a life: for a stop as well as for a failed probe. Both share the time of
- * what they belong to: a hook that does not end is ended, in time for the ladder.
+ * Hooks. Post-start runs beside the child from its start, and `Started` waits for it. Pre-stop runs once in a life
+ * before the ladder, while the child serves on: in a stop and after a failed probe. Each shares the time of its stop: a
+ * hook that does not end is ended in time for the ladder.
  */
 import { type Budget, ownKillAtMs } from '../pod/deadline.ts';
 import { type Draft, isDue, note, say, update, wakeAt } from '../state/draft.ts';
 import type { Hook, HookKind, Task } from '../state/state.ts';
 import { beginTask, dropTask, type Result, taskOf } from './tasks.ts';
 
-/** As soon as the child lives. */
+/** Begins post-start as soon as the child lives. */
 export function beginPostStart(draft: Draft): void {
   const { config, state } = draft;
   if (config.postStart === undefined || state.child.is !== 'alive' || state.climb !== undefined) return;
@@ -17,9 +17,7 @@ export function beginPostStart(draft: Draft): void {
   beginTask(draft, 'postStart');
 }
 
-/**
- * Runs the pre-stop hook, if there is one and the child lives, until `lastMs` at most. Whether the ladder may begin.
- */
+/** Runs the pre-stop hook of a living child, until `lastMs` at most. Returns whether the ladder may begin. */
 export function runPreStop(draft: Draft, lastMs: number | undefined): boolean {
   const { config, state } = draft;
   if (config.preStop === undefined || state.child.is !== 'alive' || state.hooks.preStop !== undefined) return true;
@@ -36,14 +34,14 @@ export function runPreStop(draft: Draft, lastMs: number | undefined): boolean {
   return true;
 }
 
-/** Waiting for others until the last moment leaves no time to begin it. */
+/** A wait for others until the last moment leaves no time for the hook. */
 function skipPreStop(draft: Draft): true {
   say(draft, 'warn', 'not running the pre-stop hook: its time is over');
   recordHook(draft, 'preStop', { ok: false, sinceMs: draft.state.now.mono });
   return true;
 }
 
-/** Ends the hook early: the stop was asked for again, or there is no more time. */
+/** Ends the hook early: the stop is hurried, or its time is over. */
 export function endPreStop(draft: Draft, why: string): void {
   const task = taskOf(draft.state, 'preStop');
   if (task === undefined) return;
@@ -61,7 +59,7 @@ export function onHookEnded(draft: Draft, kind: HookKind, { sinceMs }: Task, { o
   say(draft, kind === 'preStop' ? 'warn' : 'error', `the ${name} hook failed`, details);
 }
 
-/** The budget of a stop that sexton itself decided on runs from the hook on, not from the first rung. */
+/** The budget of a stop that sexton decided on. It begins with the hook, not with the first rung. */
 export function ownBudget(draft: Draft): Budget {
   const { config, state } = draft;
   const sinceMs = taskOf(state, 'preStop')?.sinceMs ?? state.hooks.preStop?.sinceMs ?? state.now.mono;

@@ -1,12 +1,12 @@
 /**
- * The lifecycle of one member, as a pure function: what is known and what has happened give what is known next and what
- * is to be done. Total over all states and events: an event that does not fit the state is late, and changes nothing.
+ * The lifecycle of one member as a pure function: a state and an event give the next state and what is to be done. It
+ * is total: an event that does not fit the state is late, and changes nothing.
  *
  * Theory of operation. An event is first folded into the facts (`EVENTS`). Then the rules (`RULES`) are applied until
- * none of them changes anything; they only look at facts and at the time, never at the event. So a rule holds no matter
- * in which order the facts became known, and a supervisor that resumes with the facts of its predecessor goes on in the
- * same place. The two tables are the state machine of the child; the phase that a tombstone shows follows from the
- * facts (`phase.ts`).
+ * none of them changes anything. Rules look at facts and the time only, never at the event. A rule therefore holds in
+ * whatever order the facts became known. A supervisor that resumes with its predecessor's facts goes on in the same
+ * place. The two tables are the state machine of the child; the phase in the tombstone follows from the facts
+ * (`phase.ts`).
  */
 import type { MemberConfig } from '../config.ts';
 import { publishPodStopNotBefore, recognizeLoneStop } from '../pod/alone.ts';
@@ -21,12 +21,12 @@ import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './cli
 import { counted } from './counters.ts';
 import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './drain.ts';
 import { decideToFail, endFailing } from './failing.ts';
+import { offerForwardOnce } from './forward-once.ts';
 import { beginPostStart } from './hooks.ts';
-import { startReadyChecks } from './looking.ts';
 import { phaseOf } from './phase.ts';
 import { markHealth, probe } from './probing.ts';
-import { offerPromptStop } from './prompt.ts';
 import { leaveIfDone, leaveInTime } from './quitting.ts';
+import { startReadyChecks } from './ready-checks.ts';
 import { onFileChanged } from './reloading.ts';
 import { onForwarded, onSignal, onStopAsked } from './request.ts';
 import { joinRestart, onRestartAsked } from './restarting.ts';
@@ -38,22 +38,22 @@ import { resumeTasks } from './tasks.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
   const now = event.at.mono >= state.now.mono ? event.at : state.now;
-  // Before a tick the supervisor rescans when it is unsure of a peer (`runtime/timeouts.ts`). Any other event may come
-  // before news that a pause has held up.
+  // Before a tick the supervisor rescans if a peer is unsure (`runtime/timeouts.ts`). Other events may overtake news
+  // that a pause has held up.
   const lookedMs = event.type === 'ticked' ? now.mono : state.lookedMs;
   const draft = draftOf(config, { ...state, now, lookedMs, chronicle: counted(state, event) });
   draft.at = event.at;
   fold(draft, event);
   draft.at = now;
   if (draft.state.isAwake) advance(draft);
-  // What was folded in is yet to be acted on: a supervisor that hangs here is late soon.
+  // What was folded in still needs an action: a supervisor that hangs here is soon late.
   if (!draft.state.isAwake) wakeAt(draft, now.mono + BEGINNING_MS);
   enterPhase(draft);
   trackStages(draft);
   return finishDraft(draft);
 }
 
-/** One event after the other; what follows from all of them. */
+/** Reduces the events in order, and collects all their effects. */
 export function reduceAll(config: MemberConfig, state: State, events: readonly Event[]): Reduction {
   let reduction: Reduction = { state, effects: [], wakeAtMs: undefined };
   for (const event of events) {
@@ -64,7 +64,7 @@ export function reduceAll(config: MemberConfig, state: State, events: readonly E
   return reduction;
 }
 
-/** What a supervisor that has taken note of the first events may need until it acts. */
+/** The time that a supervisor may take from the first events to its first action. */
 const BEGINNING_MS = 1_000;
 
 /** Folds an event into the facts. */
@@ -92,14 +92,11 @@ const MAX_ROUNDS = 40;
 
 type ChildState = Child['is'];
 
-/** A row of the tables below. */
+/** A row of the two tables. */
 export interface Step<Input> {
-  /** It applies only while the child is in one of these states. */
+  /** The states of the child in which it applies. */
   readonly from: readonly ChildState[];
-  /**
-   * Where it may move the child; empty: it never moves it. `test/core/machine.test.ts` compares this with what `reduce`
-   * does.
-   */
+  /** The states into which it moves the child. `test/core/lifecycle/machine.test.ts` compares them with `reduce`. */
   readonly to: readonly ChildState[];
   readonly run: (draft: Draft, input: Input, child: Child) => void;
 }
@@ -107,10 +104,7 @@ export interface Step<Input> {
 const LIVING = ['unstarted', 'spawning', 'alive', 'leftovers', 'backoff'] as const;
 const ANY = [...LIVING, 'gone'] as const;
 
-/**
- * The state machine, first half: what each event does. In any other state of the child the event is late, and changes
- * nothing.
- */
+/** The first half of the state machine: what each event does. In any other state of the child the event is late. */
 export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly type: Type }> } = {
   booted: step(ANY, [], onBooted),
   signal: step(ANY, ['gone'], onSignal),
@@ -133,7 +127,7 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
   ticked: step([], [], () => {}),
 };
 
-/** The state machine, second half: the rules, in their order. They look at the facts and the time only. */
+/** The second half of the state machine: the rules in their order, which look at facts and time only. */
 export const RULES: readonly Step<undefined>[] = [
   step(LIVING, [], trustHeldBoots),
   step(LIVING, [], recognizeLoneStop),
@@ -155,11 +149,11 @@ export const RULES: readonly Step<undefined>[] = [
   step(['alive', 'leftovers'], [], climbInTime),
   step(['leftovers'], ['unstarted', 'backoff', 'gone'], giveUpOnUnkillable),
   step(['backoff'], ['spawning'], restartAfterBackoff),
-  step(['alive'], [], offerPromptStop),
+  step(['alive'], [], offerForwardOnce),
   step(LIVING, [], publishPodStopNotBefore),
 ];
 
-/** `run` gets the child as one of the states that the row names. */
+/** Types `child` of `run` as one of the states that the row names. */
 function step<From extends ChildState, Input>(
   from: readonly From[],
   to: readonly ChildState[],
@@ -172,7 +166,7 @@ function onGenerationRead(draft: Draft, { generation }: Event & { type: 'generat
   if (draft.state.generation === undefined) update(draft, { generation });
 }
 
-/** A supervisor may have died between its last tombstone and its exit: then its successor only has to exit. */
+/** A supervisor may have died between its last tombstone and its exit: its successor then only has to exit. */
 function onBooted(draft: Draft): void {
   update(draft, { isAwake: true });
   leaveIfDone(draft);

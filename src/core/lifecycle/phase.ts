@@ -1,7 +1,4 @@
-/**
- * The phase is nothing that is kept: it follows from what is, what is wanted and what is being done about it.
- */
-
+/** The phase in the tombstone. It is not stored: it follows from the actual state, the desired state and the climb. */
 import type { Phase } from '../format/tombstone.ts';
 import type { State } from '../state/state.ts';
 
@@ -20,7 +17,7 @@ export function phaseOf({ child, stop, climb, failing, chronicle }: Known): Phas
     case 'alive':
     case 'leftovers':
       if (climb !== undefined || failing !== undefined) return 'stopping';
-      // What a stop waits for is not known before the supervisor has seen the others.
+      // What a stop waits for is unknown before the supervisor has seen the others.
       if (stop?.waitsFor === undefined) return chronicle.started === undefined ? 'starting' : 'running';
       return stop.waitsFor === 'drain' || stop.waitsFor === 'pre-stop' ? 'draining' : 'holding';
     default:

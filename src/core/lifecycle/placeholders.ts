@@ -1,6 +1,6 @@
 /**
- * Places in a text for what is known only at an end: the moments of its events, the spans between them, and the exit
- * code. The host fills them (`src/init/reflex/prepared-end.c`); `fillPlaces` is the same in TypeScript.
+ * Placeholders in a text for facts known only at an end: times of events, spans between them, and the exit code.
+ * The host fills them (`src/init/reflex/prepared-end.c`); `fillPlaces` is the same in TypeScript.
  *
  * A place is a control character and its arguments. `I` is the index of a moment, a digit.
  *
@@ -17,15 +17,15 @@ import { type Instant, rfc3339, rfc3339Milliseconds } from '../time.ts';
 
 /** One way to an end. */
 export interface Course {
-  /** The times of the prelude's events and of the end, in whole milliseconds of CLOCK_MONOTONIC. */
+  /** One for each event of the prelude and the end, in whole milliseconds of CLOCK_MONOTONIC. */
   readonly moments: readonly Instant[];
   /** The exit code of the command, 128+n for signal n. */
   readonly code: number;
-  /** From the first moment to the deadline of the stop; undefined: there is none. */
+  /** The time from the first moment to the deadline of the stop; undefined: no deadline. */
   readonly graceMs?: number | undefined;
 }
 
-/** No tombstone, log or evidence has these characters. */
+/** These characters occur in no tombstone, log or evidence. */
 const [TIME, NUMBER, CODE, MOMENT, HOUR] = ['\u0001', '\u0002', '\u0003', '\u0004', '\u0005'];
 /** Where the time of day begins: `2026-11-22T17:40:00.130Z`. */
 const HOUR_AT = 11;
@@ -50,7 +50,7 @@ export function fillPlaces(text: string, { moments, code }: Course): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no text has them, which is what makes them places
 const PLACE = /\u0003|[\u0001\u0004\u0005]\d|\u0002[ns][\d-][\d-]\d+\u0002/g;
 
-/** The text of the first course with places, if that gives the text of every other course, too. */
+/** The text of the first course with places, if filling them gives the texts of all other courses. */
 export function templateOf(samples: readonly (Course & { readonly text: string })[]): string | undefined {
   const [first] = samples;
   if (first === undefined) return undefined;
@@ -62,7 +62,7 @@ export function templateOf(samples: readonly (Course & { readonly text: string }
   return samples.every((sample) => fillPlaces(text, sample) === sample.text) ? text : undefined;
 }
 
-/** What the moments, spans and code of this course look like in a text. */
+/** The places of a course, by what its moments, spans and code look like in a text. */
 function placesIn({ moments, code, graceMs }: Course): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
   const put = (written: string, place: string): void => {

@@ -1,8 +1,7 @@
 /**
- * Prepared ends: what is written down when the command ends in a way that needs no decision, laid out before it ends.
- * So the host can write the tombstone, the log and the evidence while no supervisor runs. The texts come from `reduce`:
- * the events that may happen are reduced at sample times, and `placeholders.ts` turns the times and codes into places.
- * One of the reflexes (`reflexes.ts`).
+ * Prepared ends: the records of ends of the command that need no decision, laid out in advance. The host can then write
+ * tombstone, log and evidence while no supervisor runs. The texts come from `reduce` at sample times; `placeholders.ts`
+ * turns times and codes into places. They are one of the reflexes (`reflexes.ts`).
  */
 import type { MemberConfig } from '../config.ts';
 import { SIGNAL_EXIT } from '../exit.ts';
@@ -17,11 +16,11 @@ import { rfc3339Milliseconds } from '../time.ts';
 import { reduce } from './lifecycle.ts';
 import { type Course, fillPlaces, templateOf } from './placeholders.ts';
 import { evidenceOf, tombstoneOf } from './record.ts';
-import { type EndWith, isCalm } from './reflexes.ts';
+import { type EndWith, isIdle } from './reflexes.ts';
 
 /**
- * What happens before the end, a letter for each event. `f`: the host forwards the stop request at once. `s`: the
- * request is held. `t`: the host sends the stop signal because the mains have ended.
+ * The events before the end, one letter each. `f`: the host forwards the stop request at once. `s`: the request is
+ * held. `t`: the host sends the stop signal because the mains have ended.
  */
 export type Prelude = '' | 'f' | 'st' | 't';
 
@@ -32,20 +31,22 @@ export interface PreparedEnd {
   readonly to: number;
   /** No other life follows. */
   readonly final: boolean;
-  /** What the container exits with; `same`: the code of the command; undefined: something is left to be done. */
+  /**
+   * The exit code of the container; `same`: that of the command; undefined: the supervisor has something left to do.
+   */
   readonly code: number | 'same' | undefined;
   /** The tombstone without the blanks at its end, with places. */
   readonly text: string;
-  /** What is written before the container exits, with places, too; empty: nothing, or `code` is undefined. */
+  /** The log lines before the exit, with places, too; empty: none, or `code` is undefined. */
   readonly log: string;
   readonly evidence: string;
 }
 
-/** The stop that the host carries out from its request to the exit of the container while no supervisor runs. */
+/** The stop that the host carries out from request to exit while no supervisor runs. */
 export interface PreparedStop {
-  /** The stop request that it is prepared for. */
+  /** The stop request that it covers. */
   readonly signal: number;
-  /** From the first event of a prelude to the start of a supervisor, if the command has not ended by then. */
+  /** The time from the first event of a prelude to the start of a supervisor, if the command lives on. */
   readonly patienceMs: number;
   readonly ends: readonly PreparedEnd[];
 }
@@ -78,27 +79,27 @@ export function fill(text: string, course: Course): string {
 
 export type Line = Effect & { readonly type: 'log' };
 
-/** When and with what the prepared ends are to be used. */
+/** The conditions under which the host uses the prepared ends. */
 export interface Use {
-  /** Until just before this, when the next tick is due; undefined: no tick is. */
+  /** The next tick, just before which they expire; undefined: none is due. */
   readonly untilMs: number | undefined;
-  /** Something is to be done at an end that the host cannot do. */
+  /** An end requires something that the host cannot do. */
   readonly needsSupervisor: boolean;
-  /** What is written to the log for this, as if said at that time (RFC 3339 with milliseconds). */
+  /** The text of this log line, as if logged at that time (RFC 3339 with milliseconds). */
   readonly lineOf: (line: Line, time: string) => string;
 }
 
-/** The ends of the command that need no decision any more, from now on. */
+/** The ends of the command that need no decision from now on. */
 export function preparedEnds(config: MemberConfig, state: State, use: Use): readonly PreparedEnd[] {
   return [EXIT_0, FAILURES].flatMap((ends) => preparedEnd(config, state, use, ends) ?? []);
 }
 
-/** The one of them that covers this exit code. */
+/** The prepared end that covers this exit code. */
 export function preparedEndBy(config: MemberConfig, state: State, use: Use, code: number): PreparedEnd | undefined {
   return preparedEnd(config, state, use, code === 0 ? EXIT_0 : FAILURES);
 }
 
-/** A range of ends, with those of it that are laid out: the longest codes leave least room for the history. */
+/** A range of ends and the samples that are laid out: the longest codes leave least room for the history. */
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -111,7 +112,7 @@ const ALL_CODES: Range = { from: 0, to: 255, samples: [193, 77, 5, 0] };
 
 function preparedEnd(config: MemberConfig, state: State, use: Use, range: Range): PreparedEnd | undefined {
   const { untilMs } = use;
-  if (!isCalm(state) || (range.to > 0 && namesCodes(config))) return undefined;
+  if (!isIdle(state) || (range.to > 0 && namesCodes(config))) return undefined;
   const firstMs = Math.floor(state.now.mono) + 1;
   const lastMs = untilMs === undefined ? firstMs + LONG_MS : Math.ceil(untilMs) - 1;
   if (lastMs < firstMs) return undefined;
@@ -122,22 +123,22 @@ function preparedEnd(config: MemberConfig, state: State, use: Use, range: Range)
   return layOut(config, state, use, { prelude: '', before: () => [], range, courses });
 }
 
-/** As far away as no life of a container lasts. */
+/** Longer than any life of a container. */
 const LONG_MS = 1e12;
 
-/** Wall clocks that no tombstone has, of the years 9999, 1970 and 2100, one a sample. */
+/** One wall clock for each sample, in the years 9999, 1970 and 2100, which no tombstone has. */
 function wallAt(sample: number, msBeforeEnd: number): string {
   const base = WALLS[sample % WALLS.length] ?? WALLS[0];
   return String(base - BigInt(msBeforeEnd) * 1_000_003n);
 }
 const WALLS = [253402300799123456789n, 90061000000001n, 4102444800987000321n] as const;
 
-/** Then not all failures are alike. */
+/** Whether single codes matter, so that not all failures are alike. */
 function namesCodes({ restartRules, restartPodOn, exitCode }: MemberConfig): boolean {
   return restartRules.length > 0 || restartPodOn.codes.length > 0 || exitCode.kind === 'map';
 }
 
-/** The stop of a member that needs no supervisor until its end; undefined: there is something to decide. */
+/** The stop of a member that needs no supervisor until its end; undefined: something has to be decided. */
 export function preparedStop(
   config: MemberConfig,
   state: State,
@@ -145,8 +146,8 @@ export function preparedStop(
   endWith: EndWith | undefined,
 ): PreparedStop | undefined {
   const { child } = state;
-  // A tick that is due may change what the request leads to. A lone stop is recognized by looking at the others.
-  const isPrepared = isCalm(state) && use.untilMs === undefined && !use.needsSupervisor;
+  // A due tick may change what the request leads to. A lone stop is recognized only by looking at the others.
+  const isPrepared = isIdle(state) && use.untilMs === undefined && !use.needsSupervisor;
   if (!isPrepared || child.is !== 'alive' || config.platformPreStopMs !== undefined) return undefined;
   const preludes = preludesOf(config, state, child, endWith).flatMap((plan) => {
     const patienceMs = patienceOf(config, state, plan);
@@ -157,7 +158,7 @@ export function preparedStop(
   return ends.length === 0 ? undefined : { signal: SIGTERM, patienceMs, ends };
 }
 
-/** `events`: of the prelude, at these moments. `as`: the stop signal that the command gets. */
+/** `before`: the events of the prelude at these moments. `as`: the stop signal that the command gets. */
 interface Plan {
   readonly prelude: Prelude;
   readonly as: number;
@@ -185,13 +186,13 @@ function asEvents(...pairs: readonly (readonly [Timeless, Event['at'] | undefine
 }
 
 /**
- * A main tells soon that it is being stopped: members with `--hold 2s` wait for that, and the platform may end the
- * container early. A sidecar only waits.
+ * A main must soon publish its stop: members with `--hold 2s` wait for that, and the platform may end the container
+ * early. A sidecar only waits.
  */
 const PATIENCE_MS = { main: 1_000, sidecar: 5_000 } as const;
 const LEAST_PATIENCE_MS = 100;
 
-/** Until something is due by the clock, and no longer than half of the grace period. */
+/** The time until something is due by the clock, at most half of the grace period. */
 function patienceOf(config: MemberConfig, state: State, { prelude, before }: Plan): number {
   const sinceMs = Math.floor(state.now.mono) + 1;
   const moments = [...prelude].map((_, index) => ({ mono: sinceMs + index, wall: wallAt(0, prelude.length - index) }));
@@ -215,7 +216,7 @@ function endsAfter(
   const codes =
     all === undefined ? [EXIT_0, FAILURES].map((range) => endAfter(config, state, use, plan, range)) : [all];
   const killed = endAfter(config, state, use, plan, { from: bySignal, to: bySignal, samples: [bySignal, bySignal] });
-  // Without an exit code of the container there is nothing that init could do alone.
+  // Init can do nothing alone without an exit code of the container.
   return [...codes, killed].flatMap((end) => (end?.code === undefined ? [] : [end]));
 }
 
@@ -239,7 +240,7 @@ function endAfter(
   return layOut(config, state, use, { prelude, before, range, courses });
 }
 
-/** From each event to the next, as parts of the patience: distinct, shortest, and in between. */
+/** The gaps between events as parts of the patience: distinct, shortest, and in between. */
 const GAPS = [
   [0.2711, 0.5837],
   [0.0101, 0],
@@ -253,7 +254,7 @@ interface Layout {
   readonly courses: readonly (Pick<Course, 'moments'> & { readonly how: number })[];
 }
 
-/** What an end comes to. */
+/** The result of one sample end. */
 interface Outcome extends Course {
   readonly text: string;
   readonly final: boolean;
@@ -262,7 +263,9 @@ interface Outcome extends Course {
   readonly evidence: string;
 }
 
-/** One end for all of the range; undefined: the samples differ by more than times and codes, or need a decision. */
+/**
+ * One prepared end for the whole range; undefined: the samples differ in more than times and codes, or need a decision.
+ */
 function layOut(config: MemberConfig, state: State, use: Use, layout: Layout): PreparedEnd | undefined {
   const { prelude, before, range, courses } = layout;
   const outcomes = courses.flatMap(({ moments, how }) => outcomeOf(config, state, use, { moments, how, before }) ?? []);
@@ -280,14 +283,14 @@ function layOut(config: MemberConfig, state: State, use: Use, layout: Layout): P
   return { ...end, code: isSame ? 'same' : first.exit, log, evidence };
 }
 
-/** With room for what is filled in a pipe takes it whole: pipe(7), PIPE_BUF. */
+/** Filled in, it still fits a pipe at once: pipe(7), PIPE_BUF. */
 function isShort(text: string | undefined): text is string {
   return text !== undefined && Buffer.byteLength(text) <= MAX_SAID_BYTES;
 }
 
 const MAX_SAID_BYTES = 2_560;
 
-/** undefined: something is to be decided or done on the way. */
+/** undefined: something has to be decided or done on the way. */
 function outcomeOf(
   config: MemberConfig,
   state: State,

@@ -1,22 +1,22 @@
 /**
- * Probing: which probes run now, and what their results make of the child.
+ * Probing: which probes run now, and what their results mean for the child.
  *
- * As the kubelet does it: a startup probe comes first and alone; thresholds count results in a row; a child without a
- * verdict is alive but not ready. Liveness and startup of a main end with its stop request, a sidecar's go on until its
- * own turn, readiness goes on until the child has ended.
+ * Probes work as in the kubelet. A startup probe comes first and alone, thresholds count results in a row, and a child
+ * without a verdict is alive but not ready. Liveness and startup probes of a main end with its stop request, those of a
+ * sidecar with its own turn. Readiness goes on until the child has ended.
  */
 import type { Probe, ProbeKind } from '../config.ts';
 import { checkHold } from '../pod/hold.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
-import type { State, Task, Vital } from '../state/state.ts';
+import { isHurried, type State, type Task, type Vital } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
 import { beginTaskAt, dropTask, type Result, taskOf } from './tasks.ts';
 
 const KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
-/** Of what a failing probe wrote, as much as a line of the log needs. */
+/** How much output of a failed probe a log line needs. */
 const MAX_LOGGED_OUTPUT = 512;
 
-/** Starts what is due and ends what is not wanted any more. */
+/** Starts the probes that are due and ends those that are no longer wanted. */
 export function probe(draft: Draft): void {
   const { config, state } = draft;
   if (state.child.is !== 'alive') return;
@@ -29,7 +29,7 @@ export function probe(draft: Draft): void {
   }
 }
 
-/** A result counts when there were enough like it in a row. */
+/** A result counts after enough equal ones in a row. */
 export function onProbeEnded(draft: Draft, kind: ProbeKind, { sinceMs }: Task, { ok, detail, output }: Result): void {
   const { config, state } = draft;
   const declared = config.probes[kind];
@@ -61,14 +61,14 @@ export function markHealth(draft: Draft): void {
 }
 
 /**
- * The child serves and is not about to be ended: only then may a failure end its life. Sets the tick for when that may
- * change.
+ * Whether the child serves and is not being ended: only then may a failure end its life. Sets the tick at which that
+ * may change.
  */
 export function checkServing(draft: Draft): boolean {
   const { stop, climb, child, failing } = draft.state;
   if (child.is !== 'alive' || climb !== undefined || failing !== undefined) return false;
   if (stop === undefined) return true;
-  return draft.config.role === 'sidecar' && stop.requests < 2 && stop.waitsFor !== 'pre-stop' && checkHold(draft, stop);
+  return draft.config.role === 'sidecar' && !isHurried(stop) && stop.waitsFor !== 'pre-stop' && checkHold(draft, stop);
 }
 
 function vitalOf(state: State, kind: ProbeKind): Vital {
@@ -79,16 +79,8 @@ const UNKNOWN: Vital = { verdict: 'unknown', run: 0, lastOk: undefined, nextAtMs
 
 function checkWanted(draft: Draft, kind: ProbeKind): boolean {
   const isStartedUp = isUp(draft, 'startup');
-  switch (kind) {
-    case 'startup':
-      return !isStartedUp && checkServing(draft);
-    case 'readiness':
-      return isStartedUp;
-    case 'liveness':
-      return isStartedUp && checkServing(draft);
-    default:
-      return kind satisfies never;
-  }
+  if (kind === 'readiness') return isStartedUp;
+  return isStartedUp === (kind === 'liveness') && checkServing(draft);
 }
 
 function probeDueAtMs(state: State, kind: ProbeKind, { delayMs }: Probe): number {
@@ -96,7 +88,7 @@ function probeDueAtMs(state: State, kind: ProbeKind, { delayMs }: Probe): number
   return Math.max(bornMs + delayMs, vitalOf(state, kind).nextAtMs);
 }
 
-/** Without such a probe it is. */
+/** A probe that is not declared counts as up. */
 function isUp({ config, state }: Draft, kind: ProbeKind): boolean {
   return config.probes[kind] === undefined || vitalOf(state, kind).verdict === 'up';
 }

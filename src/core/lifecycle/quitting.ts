@@ -1,7 +1,6 @@
 /**
- * Quit calls: when a main's life is over for good, sidecars that cannot be wrapped are asked to leave, all at the same
- * time. Its death is written by then; only the exit of the container waits, so that the calls can still be made, and
- * not for ever.
+ * Quit calls: when a main's life is over for good, it asks all sidecars that cannot be wrapped to exit, at the same
+ * time. Its death is already written; only the exit of its container waits for the calls, up to a limit.
  */
 import { endOfWaiting, killAtMs } from '../pod/deadline.ts';
 import { type Draft, isDue, note, say, wakeAt } from '../state/draft.ts';
@@ -9,9 +8,8 @@ import type { Deadline, State, Task } from '../state/state.ts';
 import { beginTask, dropTasks, indexOf, isQuit, type Result } from './tasks.ts';
 
 /**
- * The end of the container, as soon as every sidecar of `--quit` has been asked to leave. A command whose start gate
- * did not open has ended like one that failed; one that was not started because the platform ends the pod leaves no
- * sidecar behind that would have to be asked.
+ * Ends the container once every sidecar of `--quit` was asked to exit. A failed start gate counts as a failed command.
+ * A member that did not start because the pod stops asks no one: the platform ends the sidecars, too.
  */
 export function leaveContainer(draft: Draft): void {
   const { config, state } = draft;
@@ -32,14 +30,14 @@ export function onQuitEnded(draft: Draft, { key }: Task, { ok, detail }: Result)
   leaveIfDone(draft);
 }
 
-/** Leaves without the answers: a stop was asked for again. */
+/** Exits without the answers: a stop was requested again. */
 export function leaveNow(draft: Draft): void {
   if (!isQuitting(draft.state)) return;
   dropTasks(draft);
   leaveIfDone(draft);
 }
 
-/** Before the platform's KILL, whose 137 would stand for what the command has ended with. */
+/** Exits before the platform's KILL, whose 137 would hide the exit code of the command. */
 export function leaveInTime(draft: Draft): void {
   const end = endOfWaiting(draft.config, draft.state);
   if (end === undefined || !isQuitting(draft.state)) return;
@@ -53,7 +51,7 @@ function isQuitting({ tasks }: State): boolean {
   return tasks.some(({ key }) => isQuit(key));
 }
 
-/** Exits the container once all quit calls have ended. The host waits no longer than we do until the death is written. */
+/** Exits the container once all quit calls have ended. The host waits for the last tombstone no longer than we do. */
 export function leaveIfDone(draft: Draft): void {
   const { child, deadline, now } = draft.state;
   if (child.is !== 'gone' || isQuitting(draft.state)) return;
@@ -62,15 +60,14 @@ export function leaveIfDone(draft: Draft): void {
 }
 
 /**
- * For a death that nothing hurries: with little CPU a record takes seconds, and a sidecar waits for ever for one that was
- * lost.
+ * The limit without a deadline: with little CPU a write takes seconds, and a sidecar waits forever for a lost death.
  */
 const MAX_WRITING_MS = 30_000;
 const MIN_WRITING_MS = 1_000;
-/** To be gone by ourselves, with the code of the child, before the platform's KILL. */
+/** The lead over the platform's KILL, to exit with the code of the child. */
 const AHEAD_MS = 1_000;
 
-/** How long the last tombstone is waited for: until shortly before the platform's KILL, should one come. */
+/** How long the last tombstone may take: until shortly before the platform's KILL, if that can come. */
 export function maxWritingMs(deadline: Deadline | undefined, nowMs: number): number {
   const leftMs = deadline === undefined ? MAX_WRITING_MS : deadline.atMs - AHEAD_MS - nowMs;
   return Math.max(MIN_WRITING_MS, Math.min(leftMs, MAX_WRITING_MS));

@@ -1,5 +1,5 @@
 /**
- * Whether a member lives, has started and is ready, as /livez, /startupz and /readyz say it, and what it waits for, in
+ * Whether a member is alive, started and ready, as /livez, /startupz and /readyz report it, and what it waits for in
  * words.
  */
 import type { MemberConfig } from '../config.ts';
@@ -11,17 +11,16 @@ import type { Child, State } from '../state/state.ts';
 
 export interface Verdict {
   readonly ok: boolean;
-  /** In a few words; they say nothing that is not for the public. */
+  /** In a few words, fit for the public. */
   readonly why: string;
 }
 
-/** Whether a stop request takes readiness away at once, or the end of the drain does. */
+/** Whether a stop request takes readiness away at once, or only the end of the drain does. */
 export type OnDrain = 'keep' | 'fail';
 
 /**
- * Only one thing counts as not alive, as nothing here can repair it: KILL was sent and the command is still there. A
- * member that is being stopped or restarted lives: a platform that killed it then would take away the rest of its grace
- * period.
+ * Not alive is only a command that survives KILL, as nothing here can repair that. A member that is being stopped or
+ * restarted is alive: a platform that killed it now would cut its grace period short.
  */
 export function livenessOf({ climb, child, now }: State): Verdict {
   const isStuck = climb?.killed === true && child.is === 'alive' && now.mono - climb.sinceMs >= STUCK_MS;
@@ -30,7 +29,7 @@ export function livenessOf({ climb, child, now }: State): Verdict {
 
 const STUCK_MS = 10_000;
 
-/** The startup probe and post-start of this life of the child are done. */
+/** Whether the startup probe and post-start of this life are done. */
 export function startednessOf({ child, chronicle }: State): Verdict {
   if (child.is !== 'alive') return { ok: false, why: NOT_ALIVE[child.is] };
   return chronicle.started === undefined ? { ok: false, why: 'starting' } : { ok: true, why: 'ok' };
@@ -39,9 +38,9 @@ export function startednessOf({ child, chronicle }: State): Verdict {
 export function readinessOf(state: State, onDrain: OnDrain): Verdict {
   const started = startednessOf(state);
   if (!started.ok) return started;
-  // A signal to stop was sent: new connections are refused in a moment.
+  // The stop signal was sent: the command will soon refuse new connections.
   if (state.climb !== undefined) return { ok: false, why: 'stopping' };
-  // Of a pod that is not being deleted nobody else tells that no more requests are to come.
+  // In a pod that is not being deleted, only this stops further requests.
   if (isRestarting(state)) return { ok: false, why: 'asked to restart' };
   if (onDrain === 'fail' && (state.stop !== undefined || state.failing !== undefined))
     return { ok: false, why: 'asked to stop' };
@@ -58,7 +57,7 @@ const NOT_ALIVE: Readonly<Record<Exclude<Child['is'], 'alive'>, string>> = {
   gone: 'the command has ended',
 };
 
-/** What has to happen next; undefined: it runs, and nothing is waited for. */
+/** What the member waits for; undefined: it runs and waits for nothing. */
 export function waitsFor(config: MemberConfig, state: State): string | undefined {
   const { child, climb, stop } = state;
   switch (child.is) {

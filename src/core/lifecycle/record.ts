@@ -1,7 +1,7 @@
 /**
- * The tombstone as a projection of the state: nothing is kept for it alone, so it can be written again at any time.
+ * The tombstone and the evidence as projections of the state: nothing is kept for them alone, so they can be written
+ * again at any time.
  */
-
 import type { MemberConfig } from '../config.ts';
 import { absencesIn, hurryIn } from '../format/course.ts';
 import {
@@ -22,7 +22,7 @@ import type { State } from '../state/state.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   const { chronicle, child, stop, failing, deadline, podStopBound, restart } = state;
-  return withoutUndefined({
+  return withoutUndefined<Tombstone>({
     Version: VERSION,
     Name: config.name,
     Role: config.role,
@@ -65,26 +65,24 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
   });
 }
 
-/** Only a complete roster says which mains it leaves out; where any main's end is enough it is empty. */
+/** Only a complete roster shows which mains it leaves out; where the end of any main is enough it is empty. */
 function rosterToWrite({ mains, when }: MemberConfig): readonly string[] | undefined {
   if (when === 'any') return [];
   return mains.length === 0 || mains.length > MAX_MAINS ? undefined : mains;
 }
 
-/** Its stop, or its deadline, is its own and not the pod's. */
+/** Whether its stop or its deadline is its own and not that of the pod. */
 function isOfContainer({ stop, deadline }: State): boolean {
   return stop?.alone === true || stop?.among !== undefined || (deadline?.kills === true && !deadline.shared);
 }
 
 type Optional<T> = { [Key in keyof T]: T[Key] | undefined };
 
-function withoutUndefined(fields: Optional<Tombstone>): Tombstone {
-  const known: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) known[key] = value;
-  return known as unknown as Tombstone;
+export function withoutUndefined<T extends object>(fields: Optional<T>): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Of a member whose life is over, or that is being stopped; what is not known is not there. */
+/** The evidence about a member that is dead or being stopped; unknown facts are absent. */
 export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const { child, chronicle, stop, failing, deadline } = state;
   const gone = child.is === 'gone' ? child : undefined;
@@ -92,7 +90,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
   const began = stop?.atMs ?? failing?.sinceMs;
   const phases = phasesOf(chronicle);
   const absences = absencesIn(chronicle.history, chronicle.stopRequested);
-  const facts = {
+  const evidence = withoutUndefined<Omit<Evidence, 'Summary'>>({
     Version: 1,
     Name: config.name,
     Role: config.role,
@@ -116,9 +114,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Born: bornOf(chronicle),
     StopRequested: chronicle.stopRequested ?? failing?.since,
     Died: chronicle.died,
-  };
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
-  const evidence = Object.fromEntries(known) as unknown as Omit<Evidence, 'Summary'>;
+  });
   return { Summary: cleanText(summaryOf(evidence, chronicle), MAX_EVIDENCE_TEXT), ...evidence };
 }
 
@@ -131,7 +127,7 @@ function unfinishedOf(config: MemberConfig, state: State): Pick<Evidence, 'Unfin
 
 const MAX_WAITED_NAMES = 8;
 
-/** Zero phases tell nothing, but that a signal was sent. */
+/** A phase of 0 ms is worth telling only if it sent a signal. */
 function phasesOf({ stages, diedMonotonic }: Chronicle): readonly PhaseTime[] {
   return stages.flatMap(({ name, signal, sinceMs }, index) => {
     const untilMs = stages[index + 1]?.sinceMs ?? diedMonotonic ?? sinceMs;
@@ -149,8 +145,8 @@ function span(sinceMs: number, untilMs: number): number {
 }
 
 /**
- * What killed the child. Our own KILL may have ended others of its group only: that is forced, too. A KILL that another
- * life has followed says nothing of how this one ended.
+ * What killed the child. Our own KILL counts even if it ended only others of its group. A KILL that another life has
+ * followed does not count.
  */
 function forcerOf({ child, chronicle }: State): Forcer | undefined {
   if (child.is === 'gone' && child.reason === 'oom') return 'OOM killer';
@@ -161,7 +157,7 @@ function forcerOf({ child, chronicle }: State): Forcer | undefined {
 }
 
 function connectionsOf({ traffic, stop }: State): Connections | undefined {
-  // Zeros without a count would be a lie.
+  // Zeros without a count would mislead.
   if (traffic === undefined || traffic.unseen !== undefined) return undefined;
   const { connections, ignored, open, ended, lastMs } = traffic;
   return {

@@ -1,7 +1,8 @@
 /**
- * Reflexes: what the host may do by itself because it is decided beforehand. `reduce` gets the events that may come, in
- * the current state. Its result is left behind as data where the host can follow it; all else waits for the supervisor.
- * So a reflex only does earlier what the rules would do, and it holds no longer than its state.
+ * Reflexes: what the host may do on its own because it is decided in advance. Nothing is decided here: `reduce` gets
+ * the events that may come in the current state, and its results are stored as data where the host can follow them. All
+ * else waits for the supervisor. A reflex only does earlier what the rules would do, and expires with the state it was
+ * made from.
  *
  * There are two: the prepared ends (`prepared-ends.ts`), and the end of a sidecar with its mains.
  */
@@ -18,45 +19,46 @@ import { MAINS_FINISHED, type State } from '../state/state.ts';
 import { type Instant, instantAt, rfc3339 } from '../time.ts';
 import { reduce } from './lifecycle.ts';
 
-/** `hostId`: who has to say that it is gone. `path`: of its liveness socket. */
+/** `hostId`: the first half of its incarnation. `path`: its liveness socket. */
 export interface NamedMain {
   readonly hostId: string;
   readonly path: string;
 }
 
 export interface EndWith {
-  /** How many of them have to be gone for good; 0: the supervisor judges that, while one can be started. */
+  /** How many of them must be gone for good; 0: the supervisor decides that, while one can be started. */
   readonly needed: number;
   readonly signal: number;
-  /** A stop request is held until all of them have ended, and nothing else is waited for. */
+  /** A stop request waits for the end of all of them and for nothing else. */
   readonly holds: boolean;
   /** By name. */
   readonly mains: readonly { readonly name: string; readonly hostId: string }[];
 }
 
-/** With more mains the host hears none. */
+/** Beyond this number no main is listened to. */
 export const MAX_MAINS_HEARD = 16;
-/** What a reflex was made from. */
+/** The state that a reflex was made from. */
 export interface Known {
   readonly state: State;
   /** The next tick; undefined: none is due. */
   readonly wakeAtMs: number | undefined;
 }
 
-/** Whether what was made from the one holds in the other: only time has passed, and no more than was reckoned with. */
-export function isStill(before: Known, after: Known): boolean {
+/** Whether a reflex made from the one state holds in the other: only time has passed, and within its limits. */
+export function isUnchanged(before: Known, after: Known): boolean {
   if (before.wakeAtMs !== after.wakeAtMs) return false;
   const keys = Object.keys(after.state) as (keyof State)[];
   return keys.every((key) => key === 'now' || before.state[key] === after.state[key]);
 }
 
-/** A reflex is for a command that nothing is being done about. */
-export function isCalm({ child, stop, climb, isAwake }: State): boolean {
+/** Reflexes are for a command that is not being stopped in any way. */
+export function isIdle({ child, stop, climb, isAwake }: State): boolean {
   return child.is === 'alive' && stop === undefined && climb === undefined && isAwake;
 }
 
 /**
- * How a sidecar ends as soon as its mains say that they are gone for good; undefined: more is to be done, or awaited.
+ * How a sidecar ends once its mains report that they are gone for good; undefined: something else has to be done or
+ * waited for.
  */
 export function endWithMains(config: MemberConfig, state: State): EndWith | undefined {
   const { peers } = state;
@@ -76,34 +78,24 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
   if (first === undefined || names.length > MAX_MAINS_HEARD) return undefined;
   const isWhole = mains.length === waitedFor.length;
   const [rung] = ladderOf(config, SIGTERM);
-  const holds = isWhole && isCalm(state) && holdsUntilGone(config, state, names, rung.signal);
+  const holds = isWhole && isIdle(state) && holdsUntilGone(config, state, names, rung.signal);
   const watched = isWhole ? { needed: 0, signal: rung.signal, holds, mains } : undefined;
-  if (!isCalm(state)) return watched;
+  if (!isIdle(state)) return watched;
+  const isEnough = (gone: readonly string[]): boolean => signalWithout(config, state, gone) !== undefined;
+  const alone = signalWithout(config, state, [first]);
+  if (alone !== undefined && names.every((name) => isEnough([name]))) return { needed: 1, signal: alone, holds, mains };
   const signal = isWhole ? signalWithout(config, state, names) : undefined;
-  const isOneEnough = names.every((name) => signalWithout(config, state, [name]) !== undefined);
-  if (isOneEnough) {
-    const alone = signalWithout(config, state, [first]);
-    return alone === undefined ? watched : { needed: 1, signal: alone, holds, mains };
-  }
-  const isAnyEnough = names.some(
-    (name) =>
-      signalWithout(
-        config,
-        state,
-        names.filter((one) => one !== name),
-      ) !== undefined,
-  );
+  const isAnyEnough = names.some((name) => isEnough(names.filter((one) => one !== name)));
   return signal === undefined || isAnyEnough ? watched : { needed: names.length, signal, holds, mains };
 }
 
 const HOST_ID = /^[0-9a-f]{32}$/;
 
 /**
- * Whether a stop request leads to nothing but a hold, and the end of these mains, whatever follows it, to nothing but
- * this signal.
+ * Whether a stop request leads only to a hold, and the end of these mains, whatever follows it, only to this signal.
  */
 function holdsUntilGone(config: MemberConfig, state: State, names: readonly string[], signal: number): boolean {
-  // A hold for a time may end before any of them.
+  // A hold for a limited time may end before any of them.
   if (config.hold.kind !== 'always') return false;
   const at = instantAt(state.now, Math.floor(state.now.mono) + 1);
   const asked = reduce(config, state, { type: 'signal', at, signal: SIGTERM, senderPid: 0, fromTerminal: false });
@@ -114,20 +106,20 @@ function holdsUntilGone(config: MemberConfig, state: State, names: readonly stri
   });
 }
 
-/** What the command gets at once when these are gone for good; undefined: nothing, or not only that is done. */
+/** The signal that the command gets at once when these are gone for good; undefined: none, or more is done. */
 function signalWithout(config: MemberConfig, state: State, names: readonly string[]): number | undefined {
   const reduction = reduce(config, state, mainsGone(state, names));
   return reduction.state.stop?.reason === MAINS_FINISHED ? signalBy(reduction) : undefined;
 }
 
-/** The first rung of a stop; undefined: it is not sent, or not only that is done. */
+/** The first rung of a stop; undefined: it is not sent, or more is done. */
 function signalBy({ state: { climb }, effects }: Reduction): number | undefined {
   const [deed, ...more] = effects.filter(({ type }) => type !== 'log');
   if (climb?.why !== 'stop' || climb.killed) return undefined;
   return deed?.type === 'kill' && more.length === 0 ? deed.signal : undefined;
 }
 
-/** The graveyard as it will be. */
+/** The graveyard once these mains are gone. */
 export function mainsGone(
   state: State,
   names: readonly string[],

@@ -1,8 +1,7 @@
 /**
- * Reload: a file has another content, and the child is told by a signal, once per change; where a validation is
- * declared, only after that has approved of it. A child that is not there reads the new content when it starts.
+ * Reload: a changed file is announced to the child by one signal for each change, after its validation if one is
+ * declared. A child that does not run reads the new content when it starts.
  */
-
 import { type Draft, note, say } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Task } from '../state/state.ts';
@@ -14,7 +13,7 @@ export function onFileChanged(draft: Draft, { index }: Event & { type: 'fileChan
   if (reload === undefined) return;
   note(draft, 'file changed', { Path: reload.path });
   if (reload.validate === undefined) return signalReload(draft, index);
-  // The content that is being looked at is not the one that counts any more.
+  // The content that is being validated is outdated.
   dropTask(draft, `reload ${index}`);
   beginTask(draft, `reload ${index}`);
 }

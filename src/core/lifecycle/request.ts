@@ -1,7 +1,4 @@
-/**
- * Signals that arrive: dropped, passed on, or a request to stop.
- */
-
+/** Incoming signals and requests: a signal is dropped, forwarded, or a request to stop. */
 import { EXIT } from '../exit.ts';
 import { isStopRequest, translate } from '../ladder.ts';
 import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';
@@ -9,13 +6,13 @@ import { isRestarting } from '../pod/restart.ts';
 import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
-import { REQUEST, type Stop } from '../state/state.ts';
+import { isHurried, REQUEST, type Stop } from '../state/state.ts';
 import { climbOn, killNow, sendSignal } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 import { finishMember } from './end.ts';
-import { beginPromptly } from './prompt.ts';
+import { beginForwardedStop } from './forward-once.ts';
 import { leaveNow } from './quitting.ts';
-import { recordStop } from './wish.ts';
+import { recordStop } from './record-stop.ts';
 
 export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void {
   const { config } = draft;
@@ -34,16 +31,13 @@ export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void 
 }
 
 /**
- * Where no signal is a stop request TERM is still meant for the command, and one that is not there yet is not started
- * any more.
+ * Where no signal is a stop request, TERM is still meant for the command: one that has not started yet is not started.
  */
 function isMeantForUnstarted({ config, state }: Draft, signal: number): boolean {
   return state.child.is === 'unstarted' && config.stopSignals.length === 0 && signal === SIGTERM;
 }
 
-/**
- * What the host has passed on by itself: for the record, but the first stop request of a main that was free to stop.
- */
+/** Records what the host has forwarded. If that is the first stop request of a main, it begins the stop. */
 export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }): void {
   const { signal, as, senderPid } = event;
   const [Signal, As] = [signalName(signal), signalName(as)];
@@ -52,17 +46,17 @@ export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }):
   note(draft, 'signal sent', { Signal: As });
   if (draft.state.child.is === 'gone') return;
   requestStop(draft, { ...event, fromTerminal: false });
-  beginPromptly(draft);
+  beginForwardedStop(draft);
 }
 
 /**
- * `sexton stop`. The platform knows nothing of it, so what ends it is our own KILL; and the platform's first request
- * afterwards, should there be one, is not a second one. Asked again, only the deadline may move, earlier.
+ * `sexton stop`, which the platform does not know of: our own KILL ends it, and the platform's first request after it
+ * hurries nothing. A repeated `sexton stop` can only bring the deadline forward.
  */
 export function onStopAsked(draft: Draft, event: Event & { type: 'stopAsked' }): void {
   const { at, graceMs, among } = event;
   const { config, state } = draft;
-  // It beats a restart.
+  // A stop beats a restart.
   const isFirst = state.stop === undefined || isRestarting(state);
   if (isFirst || graceMs !== undefined)
     update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, event)) });
@@ -81,7 +75,7 @@ type Request = Omit<Event & { type: 'signal' }, 'type'>;
 function requestStop(draft: Draft, event: Request): void {
   const { deadline, stop } = draft.state;
   if (isSameRequest(draft, event)) return;
-  // The platform's first request moves the deadline, also during a stop of our own.
+  // The platform's first request moves the deadline, also in a stop of our own.
   if (stop === undefined || stop.requests === 0)
     update(draft, { deadline: earlier(deadline, platformDeadline(draft.config, event.at.mono)) });
   if (stop === undefined || isRestarting(draft.state)) return onFirstRequest(draft, event);
@@ -89,9 +83,10 @@ function requestStop(draft: Draft, event: Request): void {
 }
 
 /**
- * Some platforms send each twice: an agent and the runtime below it, or `docker stop` beside systemd. The kubelet does
- * so 10 to 18 s later when its runtime is restarted: one that has declared its time is not in a hurry for that. A person
- * means each: at a terminal, by INT, or from inside the PID namespace; only from outside is the sender 0: sigaction(2).
+ * Whether this signal repeats the last request. Some platforms send each signal twice: an agent and the runtime below
+ * it, or `docker stop` beside systemd. The kubelet repeats one 10 to 18 s later when its runtime restarts; a member
+ * with a declared grace period need not hurry for that. A person means every signal: at a terminal, by INT, or from
+ * inside the PID namespace, since only outside senders have PID 0: sigaction(2).
  */
 function isSameRequest({ config, state }: Draft, { at, signal, senderPid, fromTerminal }: Request): boolean {
   const { asked } = state.stop ?? {};
@@ -111,13 +106,13 @@ function onFirstRequest(draft: Draft, { at, signal, senderPid }: Request): void 
 }
 
 /**
- * The platform's first request during a stop of our own hurries nothing, and the child gets no signal twice; every
- * later one does hurry.
+ * The platform's first request in a stop of our own hurries nothing and sends no signal again; every later one hurries
+ * the stop.
  */
 function onFurtherRequest(draft: Draft, event: Request, stop: Stop): void {
   const { climb } = draft.state;
   const requests = stop.requests + 1;
-  // Now it is the pod that stops: all are waited for.
+  // Now the pod stops: all members are waited for.
   const asked = stop.asked ?? { signal: event.signal, atMs: event.at.mono };
   update(draft, { stop: { ...stop, origin: 'platform', requests, among: undefined, asked } });
   say(draft, 'info', requests === 1 ? 'asked to stop while stopping' : 'asked to stop again', {
@@ -126,5 +121,5 @@ function onFurtherRequest(draft: Draft, event: Request, stop: Stop): void {
   });
   if (requests >= 3 && event.fromTerminal && event.signal === SIGINT)
     return killNow(draft, 'the third interrupt from the terminal');
-  if (requests >= 2 && climb?.why === 'stop') climbOn(draft);
+  if (climb?.why === 'stop' && isHurried({ requests })) climbOn(draft);
 }

@@ -1,6 +1,4 @@
-/**
- * A restart in place: asked for, joined, and ended by another start.
- */
+/** A restart in place: requested, joined, and ended by another start. */
 import { type ChildExit, EXIT, statusOf } from '../exit.ts';
 import { isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
 import { restartsAllOn } from '../restart.ts';
@@ -8,7 +6,7 @@ import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/
 import type { Event } from '../state/events.ts';
 import type { Restart } from '../state/state.ts';
 import { finishMember } from './end.ts';
-import { askForRestart } from './wish.ts';
+import { askForRestart } from './record-stop.ts';
 
 export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAsked' }): void {
   if (isAhead(draft.state, ask))
@@ -16,23 +14,23 @@ export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAs
   askForRestart(draft, ask);
 }
 
-/** A rule: who could not be asked, or was started meanwhile, takes part like all others. */
+/** A rule: a member that missed the request, or started later, takes part like all others. */
 export function joinRestart(draft: Draft): void {
   const { asks, untilMs } = restartsOfOthers(draft.config, draft.state);
   wakeAt(draft, untilMs);
   for (const ask of asks) askForRestart(draft, ask);
 }
 
-/** Between the two lives: nothing is started before all have ended. */
+/** Starts again between the two lives, once the commands of all have ended. */
 export function startAgain(draft: Draft): void {
   const { config, state } = draft;
   const { restart, peers, chronicle } = state;
-  // A new supervisor looks first.
+  // A new supervisor reads the graveyard first.
   if (restart === undefined || peers === undefined) return;
   const { names, untilMs } = unendedIn(config, state, restart);
   wakeAt(draft, untilMs);
   if (names.length > 0) return;
-  // Of a later one that others tell of it is not known yet whether it is under way: `joinRestart` looks again.
+  // A later restart that others report may be under way: `joinRestart` decides on it first.
   if (restartsOfOthers(config, state).untilMs !== undefined) return;
   wakeAt(draft, restart.restUntilMs);
   if (restart.restUntilMs !== undefined && !isDue(draft, restart.restUntilMs)) return;
@@ -50,7 +48,7 @@ export function startAgain(draft: Draft): void {
   say(draft, 'info', 'all have ended: starting again', { by: restart.by });
 }
 
-/** The platform ends whoever is left and starts all anew, unless it knows of no such rule. */
+/** Exits by the restart rule: the platform then ends and restarts all containers, unless it knows no such rule. */
 function passRule(draft: Draft, restart: Restart, code: number): boolean {
   const { config, state } = draft;
   const { child, deadline, now } = state;
@@ -73,10 +71,10 @@ function passRule(draft: Draft, restart: Restart, code: number): boolean {
   return true;
 }
 
-/** What the platform may take to end all others once one has exited by its rule. */
+/** How long the platform may take to end all others once one has exited by its rule. */
 const RULE_MS = 30_000;
 
-/** A stop has beaten the restart: the life before it was the last one. */
-export function finishResting(draft: Draft, exit: ChildExit): void {
+/** A stop has beaten the restart: the previous life was the last one. */
+export function finishEndedForRestart(draft: Draft, exit: ChildExit): void {
   finishMember(draft, { status: statusOf(exit), reason: 'stopped', exit });
 }

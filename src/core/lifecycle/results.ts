@@ -1,15 +1,13 @@
-/**
- * The ends of tasks, whether an event or the clock tells of them.
- */
+/** The ends of tasks, reported by an event or by the clock. */
 import type { Draft } from '../state/draft.ts';
 import { say } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Task } from '../state/state.ts';
 import { timedOutAfter } from '../time.ts';
 import { onHookEnded } from './hooks.ts';
-import { onReadyAnswer } from './looking.ts';
 import { onProbeEnded } from './probing.ts';
 import { onQuitEnded } from './quitting.ts';
+import { onReadyAnswer } from './ready-checks.ts';
 import { onValidated } from './reloading.ts';
 import { collectEndedTasks, forgetTask, isProbe, isQuit, isReady, type Result } from './tasks.ts';
 
@@ -17,13 +15,13 @@ export function onTaskEnded(draft: Draft, event: Event & { type: 'taskEnded' }):
   const task = draft.state.tasks.find(({ id }) => id === event.id);
   if (task === undefined) return;
   const isLate = task.untilMs !== undefined && event.at.mono > task.untilMs;
-  settle(draft, task, isLate ? { ...event, ok: false, detail: timeoutDetail(task) } : event);
+  endTask(draft, task, isLate ? { ...event, ok: false, detail: timeoutDetail(task) } : event);
 }
 
 export function endOverdueTasks(draft: Draft): void {
   for (const { task, ok } of collectEndedTasks(draft)) {
     if (!ok) say(draft, 'warn', `the ${task.key} action does not end: continuing without it`);
-    settle(draft, task, { ok, detail: ok ? '' : timeoutDetail(task), output: '' });
+    endTask(draft, task, { ok, detail: ok ? '' : timeoutDetail(task), output: '' });
   }
 }
 
@@ -31,7 +29,7 @@ function timeoutDetail({ sinceMs, untilMs = sinceMs }: Task): string {
   return timedOutAfter(untilMs - sinceMs);
 }
 
-function settle(draft: Draft, task: Task, result: Result): void {
+function endTask(draft: Draft, task: Task, result: Result): void {
   forgetTask(draft, task);
   if (task.key === 'postStart' || task.key === 'preStop') return onHookEnded(draft, task.key, task, result);
   if (isProbe(task.key)) return onProbeEnded(draft, task.key, task, result);

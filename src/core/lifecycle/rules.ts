@@ -1,9 +1,7 @@
-/**
- * The rules that start the child and the ones that decide on its stop. `lifecycle.ts` has all rules in their order.
- */
+/** The rules that start the child and decide on its stop. `lifecycle.ts` has all rules in their order. */
 import { EXIT } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
-import { verdictOf } from '../pod/finished.ts';
+import { mainsStateOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { checkHold } from '../pod/hold.ts';
 import { cycleThrough } from '../pod/order.ts';
@@ -12,30 +10,34 @@ import { peerNamed, standingOf, whyIgnored } from '../pod/standing.ts';
 import { restartAtMs } from '../restart.ts';
 import { SIGTERM } from '../signals.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
-import { MAINS_FINISHED, type Stop } from '../state/state.ts';
+import { isHurried, MAINS_FINISHED, type Stop } from '../state/state.ts';
 import { beginClimb } from './climb.ts';
 import { endInBackoff, finishMember } from './end.ts';
 import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
-import { finishResting, startAgain } from './restarting.ts';
+import { recordStop } from './record-stop.ts';
+import { finishEndedForRestart, startAgain } from './restarting.ts';
 import { dropTasks } from './tasks.ts';
-import { recordStop } from './wish.ts';
 
-/** A sidecar lives for its mains. A restart is no reason to outlive them. */
+/** A sidecar stops when its mains have finished, also in the middle of a restart. */
 export function decideToStop(draft: Draft): void {
   const { config, state } = draft;
   if (state.stop !== undefined && !isRestarting(state)) return;
   if (config.role !== 'sidecar' || state.peers === undefined || config.solo) return;
-  const verdict = verdictOf(config, state);
-  if (!verdict.finished) {
-    wakeAt(draft, verdict.untilMs);
+  const mains = mainsStateOf(config, state);
+  if (!mains.finished) {
+    wakeAt(draft, mains.untilMs);
     return warnAboutUnknownMains(draft);
   }
-  const wish = { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 } as const;
-  recordStop(draft, wish, state.now, config.lingerMs);
+  recordStop(
+    draft,
+    { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 },
+    state.now,
+    config.lingerMs,
+  );
   say(draft, 'info', 'the mains have finished');
 }
 
-/** One wrong name in the roster would be waited for in silence for ever. */
+/** Without a warning, one wrong name in the roster keeps a sidecar waiting forever and in silence. */
 function warnAboutUnknownMains(draft: Draft): void {
   const { config, state } = draft;
   const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
@@ -59,7 +61,7 @@ export function startChildWhenReady(draft: Draft): void {
   if (state.child.is !== 'unstarted') return;
   if (isRestarting(state)) return startAgain(draft);
   if (state.stop !== undefined) {
-    if (state.child.after !== undefined) return finishResting(draft, state.child.after);
+    if (state.child.after !== undefined) return finishEndedForRestart(draft, state.child.after);
     return finishUnstarted(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
   }
   const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
@@ -97,7 +99,7 @@ function passStartGates(draft: Draft): boolean {
   return false;
 }
 
-/** A circle may be as long as the files of other containers make it; the memo and the log are not. */
+/** Bounds memo and log: other containers may write a circle of any length. */
 const MAX_CYCLE_NAMES = 16;
 
 function refuseToStart(draft: Draft, why: string): void {
@@ -113,22 +115,22 @@ function finishUnstarted(draft: Draft, status: number): void {
 function startChild(draft: Draft): void {
   const { births, child } = draft.state;
   const id = births + 1;
-  // Start gates are not asked about any more.
+  // Ready checks of start gates are over.
   dropTasks(draft);
   const after = child.is === 'backoff' ? child.exit : child.is === 'unstarted' ? child.after : undefined;
   update(draft, { births: id, child: { is: 'spawning', id, after } });
   draft.effects.push({ type: 'spawn', id });
 }
 
-/** From the wish to stop to the first rung. */
+/** Leads a stop to its first rung, past all it has to wait for. */
 export function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
   if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning' || child.is === 'unstarted') return;
   const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : checkObstacle(draft, stop);
-  // Between two lives only members that still need a sidecar are a reason to go on; a main's stop beats its restart.
+  // Between two lives only members that still need a sidecar keep it going; the stop of a main beats its restart.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
-  // Whether others depend on it is not known before they have been seen.
+  // Whether others depend on this member is unknown before the graveyard was read.
   if (waitsFor === 'turn' && stop.waitsFor === undefined && draft.state.peers === undefined) return;
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
@@ -144,7 +146,7 @@ export function beginStop(draft: Draft): void {
   beginClimb(draft, { why: 'stop', killAtMs: stop.origin === 'self' ? ownBudget(draft).atMs : undefined });
 }
 
-/** Else a log would be silent for as long as that takes. */
+/** Without these lines the log would be silent during the wait. */
 const WAITS = {
   turn: 'holding: still serving because other members depend on it',
   drain: 'draining: the command is still serving',
@@ -152,7 +154,7 @@ const WAITS = {
 } as const satisfies Record<Exclude<Stop['waitsFor'], 'pre-stop' | undefined>, string>;
 
 function runPreStopOfStop(draft: Draft, stop: Stop): boolean {
-  if (stop.requests >= 2) {
+  if (isHurried(stop)) {
     endPreStop(draft, 'asked to stop again');
     return true;
   }
@@ -161,14 +163,14 @@ function runPreStopOfStop(draft: Draft, stop: Stop): boolean {
   return runPreStop(draft, moments.length === 0 ? undefined : Math.min(...moments));
 }
 
-/** Without a declared grace period a pre-stop of the platform's stop takes as long as it likes. */
+/** Without a declared grace period a pre-stop hook in a platform's stop has no time limit. */
 function budgetOf(draft: Draft, stop: Stop): Budget | undefined {
   return endOfWaiting(draft.config, draft.state) ?? (stop.origin === 'self' ? ownBudget(draft) : undefined);
 }
 
-/** What still stands between the wish to stop and the ladder. */
+/** What the stop still has to wait for before the ladder; undefined: nothing. */
 function checkObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
-  if (stop.requests >= 2) return undefined;
+  if (isHurried(stop)) return undefined;
   const obstacle = findObstacle(draft, stop);
   const floorMs = floorTurnMs(draft.config, stop);
   if (obstacle === undefined) return undefined;
@@ -185,7 +187,7 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   const endMs = end === undefined ? undefined : lastTurnMs(end);
   wakeAt(draft, endMs);
   if (isDue(draft, endMs)) return undefined;
-  // An assumed deadline only ends a hold; a drain that was asked for takes as long as it was told.
+  // An assumed deadline only ends a hold; a requested drain takes its full time.
   if (isHeldUp) {
     const softEndMs = deadline === undefined ? undefined : lastTurnMs(deadline);
     wakeAt(draft, softEndMs);
@@ -196,7 +198,7 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
 }
 
-/** The next life after a backoff. */
+/** Starts the next life after a backoff. */
 export function restartAfterBackoff(draft: Draft): void {
   const { child, now } = draft.state;
   if (child.is !== 'backoff') return;

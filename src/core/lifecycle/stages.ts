@@ -1,8 +1,7 @@
 /**
- * The stages of a stop, each with the moment it began: what the evidence at the end of a life is told from. Nothing is
- * decided by them.
+ * The stages of a stop, each with its beginning: the evidence at the end of a life is made from them. They decide
+ * nothing.
  */
-
 import type { StageName } from '../format/evidence.ts';
 import { trimHistory } from '../format/tombstone.ts';
 import { ladderOf } from '../ladder.ts';
@@ -11,13 +10,13 @@ import type { Stage } from '../state/chronicle.ts';
 import { type Draft, update } from '../state/draft.ts';
 import type { Climb, State } from '../state/state.ts';
 
-/** Bounds the memo: a sidecar may fail and come back many times while it holds. */
+/** Bounds the memo: a sidecar may fail and restart many times while it holds. */
 const MAX_STAGES = 24;
 
-/** What a supervisor that is there takes to look around; it counts as a part of what comes next. */
+/** A running supervisor takes less than this to read the graveyard; shorter wakes count towards the next stage. */
 export const BRIEF_WAKE_MS = 50;
 
-/** Begins the stage that the state is in; with another life after a failed one they are forgotten. */
+/** Begins the stage of this state; the stages of a failed life are forgotten with the next one. */
 export function trackStages(draft: Draft): void {
   const { state } = draft;
   const { child, stop, failing, chronicle } = state;
@@ -31,7 +30,7 @@ export function trackStages(draft: Draft): void {
   const last = stages.at(-1);
   if (last?.name === stage.name && last.signal === stage.signal) return;
   const wake = last?.name === 'wake' && state.now.mono - last.sinceMs < BRIEF_WAKE_MS ? last : undefined;
-  // A stop is counted from its request on, however late that is heard.
+  // A stop counts from its request, however late that is heard.
   const sinceMs = last === undefined ? (failing?.sinceMs ?? stop?.atMs ?? state.now.mono) : state.now.mono;
   const before = wake === undefined ? stages : stages.slice(0, -1);
   recordStages(draft, trimHistory([...before, { ...stage, sinceMs: wake?.sinceMs ?? sinceMs }], MAX_STAGES));

@@ -1,6 +1,6 @@
 /**
- * A stop signal that the host has sent by itself: to a sidecar whose mains have said that they are gone (`reflexes.ts`),
- * or because no supervisor acted in time (`fallback.ts`).
+ * Stop signals that the host has sent on its own: by a reflex when the mains are gone (`reflexes.ts`), or by the
+ * fallback (`fallback.ts`).
  */
 import { SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
@@ -8,16 +8,16 @@ import type { Event } from '../state/events.ts';
 import { type Child, MAINS_FINISHED } from '../state/state.ts';
 import { beginClimb } from './climb.ts';
 import { ownBudget } from './hooks.ts';
-import { recordStop } from './wish.ts';
+import { recordStop } from './record-stop.ts';
 
-/** The first rung is behind us. */
+/** The host has sent the first rung. */
 export function onStopSent(
   draft: Draft,
   { id, signal, isByMains, at }: Event & { type: 'stopSent' },
   child: Child & { is: 'alive' | 'leftovers' },
 ): void {
   const { stop, climb } = draft.state;
-  // By a stop that was decided here in the same moment the child is told once, too: the host sees to that.
+  // A stop decided here in the same moment signals the child once, too: the host makes sure of that.
   if (child.id !== id || climb?.why === 'stop') return;
   if (stop === undefined) {
     recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, at, 0);

@@ -1,23 +1,20 @@
 /**
- * Tasks: the actions that run beside the child, before it or after it, at most one for each probe, hook, reload, quit
- * call and start gate. Their ends come as events; one that takes longer than it may is told to end, and is given up
- * when even that does not help.
+ * Tasks: actions beside the child, before or after it; at most one for each probe, hook, reload, quit call and start
+ * gate. Their ends come as events. A task that takes too long is told to end, and given up if it still does not.
  */
 import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction, ReadyAction } from '../config.ts';
 import { type Draft, isDue, update, wakeAt } from '../state/draft.ts';
 import type { State, Task, TaskKey } from '../state/state.ts';
 
-/**
- * How long after its end was told a helper may take to be gone: KILL does not end a process that sleeps in the kernel.
- */
+/** How long a helper may take to end after it was told: KILL does not end a process that sleeps in the kernel. */
 const GIVE_UP_MS = 2_000;
 const VALIDATION_MS = 30_000;
 /** A proxy may drain for some seconds before it leaves. */
 export const QUIT_MS = 10_000;
-/** As long as a probe has by default. */
+/** The default timeout of a probe. */
 const READY_MS = 1_000;
 
-/** How an action has ended. `detail` says it in a few words, `output` is what it wrote. */
+/** The result of an action: `detail` says it in a few words, `output` is what it wrote. */
 export interface Result {
   readonly ok: boolean;
   readonly detail: string;
@@ -40,13 +37,13 @@ export function beginTask(draft: Draft, key: TaskKey): void {
   if (action.kind !== 'sleep') draft.effects.push({ type: 'startTask', id, action, timeoutMs });
 }
 
-/** Begins it when that moment has come; until then a tick is set for it. */
+/** Begins the task when its time has come; until then it sets a tick. */
 export function beginTaskAt(draft: Draft, key: TaskKey, atMs: number): void {
   wakeAt(draft, atMs);
   if (isDue(draft, atMs)) beginTask(draft, key);
 }
 
-/** Ends it, unless it was told so already, and forgets it: its result is not needed any more. */
+/** Ends and forgets a task whose result is no longer needed. */
 export function dropTask(draft: Draft, key: TaskKey): void {
   const task = taskOf(draft.state, key);
   if (task === undefined) return;
@@ -59,12 +56,12 @@ export function forgetTask(draft: Draft, { id }: Task): void {
   update(draft, { tasks: draft.state.tasks.filter((task) => task.id !== id) });
 }
 
-/** With the child its probes and hooks are over. */
+/** Ends all tasks, as with the end of the child. */
 export function dropTasks(draft: Draft): void {
   for (const { key } of draft.state.tasks) dropTask(draft, key);
 }
 
-/** The tasks that are over without an event: a sleep that has lasted long enough, an action that does not end. */
+/** Collects tasks that end without an event: a completed sleep, an action that does not end. */
 export function collectEndedTasks(draft: Draft): readonly { readonly task: Task; readonly ok: boolean }[] {
   const over: { task: Task; ok: boolean }[] = [];
   for (const task of draft.state.tasks) {
@@ -81,7 +78,7 @@ export function collectEndedTasks(draft: Draft): readonly { readonly task: Task;
   return over;
 }
 
-/** What only this process knew of is begun again by the next one; the host goes on with the rest. */
+/** Begins again what only the last supervisor process knew of; the host goes on with commands. */
 export function resumeTasks(draft: Draft): void {
   const { config, state } = draft;
   for (const { id, key, untilMs } of state.tasks) {
@@ -92,7 +89,7 @@ export function resumeTasks(draft: Draft): void {
   }
 }
 
-/** It may have ended by itself just now; what counts is when it ended, so that its event still decides. */
+/** It may have ended just now: its event still decides, by the time of the end. */
 function tellToEnd(draft: Draft, { id }: Task): void {
   const { tasks, now } = draft.state;
   const toldMs = now.mono;
@@ -117,7 +114,7 @@ function timeoutOf(config: MemberConfig, key: TaskKey): number | undefined {
   return isQuit(key) ? QUIT_MS : VALIDATION_MS;
 }
 
-/** Which of several it is: of `reload 2` the 2. */
+/** The index in a key: 2 for `reload 2`. */
 export function indexOf(key: TaskKey): number {
   return Number(key.slice(key.indexOf(' ') + 1));
 }

@@ -1,12 +1,11 @@
 /**
- * Whether the platform stops the pod or this container alone: a kubelet stops one alone when its liveness probe fails
- * or its image changes.
+ * Whether the platform stops the pod or this container alone, as a kubelet does when a liveness probe fails or an image
+ * changes.
  *
- * TERM does not say which. But in the stop of a pod every container gets its TERM at once, after its own pre-stop hook
- * of the platform, if it has one. So a member that knows how long its own hook takes at most, and that was not asked so
- * long after it saw another one being stopped, knows that no stop of the pod had begun when that one was asked. It
- * writes that moment (`PodStopNotBefore`), and a member that reads one that is later than its own request is stopped
- * alone. Silence proves nothing here: a peer that is starved, hangs or cannot write says nothing.
+ * TERM does not say which. But when a pod stops, every container gets its TERM at once, after its own pre-stop hook of
+ * the platform, if it has one. A member knows the length of its own hook. If it was not asked that long after another
+ * one was, no stop of the pod had begun then. It publishes that moment (`PodStopNotBefore`), and a member whose own
+ * request is not later is stopped alone. Silence proves nothing: a peer may be starved, hang or be unable to write.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
@@ -15,18 +14,18 @@ import type { Peer } from '../state/peer.ts';
 import type { State, Stop } from '../state/state.ts';
 import { isForeign } from './standing.ts';
 
-/** How far apart the platform's signals to the containers of one pod may be, on a busy node. */
+/** How far apart the platform's signals to the containers of a pod may be on a busy node. */
 const SPREAD_MS = 2_000;
-/** How long a request that came before may take to be told: less than that the supervisor has not been awake for. */
+/** How long an earlier request may take to be reported. */
 const SETTLING_MS = 1_000;
 
-/** A stop of the pod needs no answer of this member, nor does one that says itself that it is not the pod's. */
+/** Whether the platform asked this member, and the answer matters: it is not dead, nor known to be stopped alone. */
 export function isAskedByPlatform({ StopRequested, StopReason, StopScope, Died }: Tombstone): boolean {
   const isOpen = StopRequested !== undefined && StopScope === undefined && Died === undefined;
   return isOpen && isBySignal(StopReason);
 }
 
-/** Publishes since when no stop of the pod can have begun, once a member that is being stopped may need it. */
+/** Publishes the moment before which no stop of the pod began, once a member that is being stopped may need it. */
 export function publishPodStopNotBefore(draft: Draft): void {
   const { config, state } = draft;
   const askedMs = lastAskedMs(config, state);
@@ -48,7 +47,7 @@ export function publishPodStopNotBefore(draft: Draft): void {
   });
 }
 
-/** A member that lives on knows that the pod was not being stopped when we were asked. */
+/** A peer that was not asked knows that the pod was not being stopped when we were. */
 export function recognizeLoneStop(draft: Draft): void {
   const { config, state } = draft;
   const { stop } = state;
@@ -67,7 +66,7 @@ function showsLoneStop(config: MemberConfig, state: State, peer: Peer, stop: Sto
   return PodStopNotBefore !== undefined && PodStopNotBefore >= stop.atMs && !isForeign(config, state, peer);
 }
 
-/** When we saw the last of them. */
+/** When we saw the last such request. */
 function lastAskedMs(config: MemberConfig, state: State): number | undefined {
   const seen = Object.values(state.peers ?? {})
     .filter((peer) => isAskedByPlatform(peer.tombstone) && !isForeign(config, state, peer))

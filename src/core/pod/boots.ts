@@ -1,19 +1,17 @@
 /**
- * Boot ids under which this kernel is known. A tombstone of another boot is ignored, since CLOCK_MONOTONIC began anew
- * with ours. But LXC and systemd-nspawn show each container a boot id of its own, so members of one pod may write
- * different ones.
+ * Boot ids of this kernel. A tombstone of another boot is ignored, because CLOCK_MONOTONIC began anew with ours. But
+ * LXC and systemd-nspawn show each container a boot id of its own, so members of one pod may write different ones.
  *
- * A handle that is held is held by a process of this kernel. That process may be the next life of a member, which has
- * not written its own tombstone yet. So a boot id is ours when its tombstone was written while we held the handle, or
- * has stood unchanged for 10 s under it.
+ * A process of this kernel holds every socket that is held. It may be the next life of a member, whose own tombstone is
+ * still to come. A boot id is therefore ours if its tombstone was written while we saw the socket held, or has stood
+ * unchanged for 10 s meanwhile.
  */
-
 import { hostOf } from '../format/tombstone.ts';
 import { type Draft, update, wakeAt } from '../state/draft.ts';
 import type { PeerView } from '../state/peer.ts';
 import { isPast, nextLookMs, STALE_AFTER_MS } from './standing.ts';
 
-/** What one peer was and is now. */
+/** Compares what a peer was with what it is now. */
 export function learnBoot(draft: Draft, before: PeerView, { tombstone }: PeerView): void {
   const { Boot } = tombstone;
   if (Boot === undefined || isKnownBoot(draft, Boot) || before.liveness !== 'held') return;
@@ -22,7 +20,7 @@ export function learnBoot(draft: Draft, before: PeerView, { tombstone }: PeerVie
   if (isSameWriter && JSON.stringify(before.tombstone) !== JSON.stringify(tombstone)) learn(draft, Boot);
 }
 
-/** A rule: what is held for long and says nothing new. */
+/** A rule: trusts a tombstone that stands unchanged while its socket is held. */
 export function trustHeldBoots(draft: Draft): void {
   for (const { liveness, tombstone, sinceMs } of Object.values(draft.state.peers ?? {})) {
     const { Boot } = tombstone;

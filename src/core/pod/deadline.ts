@@ -1,11 +1,26 @@
 /**
- * The deadline of a stop, and what is reckoned back from it.
+ * The deadline of a stop, and the times reckoned back from it.
  *
- * Every stop that the platform asks for has a budget that runs from the request to the platform's SIGKILL. A member's
- * own deadline comes from its own request and the grace period that it has declared, or that the request named, and
- * only this one ends in our own KILL. It never moves later. It is written into the tombstone, and a member that is
- * stopping, too, waits no longer than the earliest that others have written: a deadline of others ends waiting, never a
- * command.
+ * Every stop by the platform has a budget from its request to the platform's SIGKILL. A member's own deadline follows
+ * from its request and the grace period that it declared or that the request named, and never moves later. It is
+ * written into the tombstone. Other stopping members wait no longer than the earliest written one: a deadline of others
+ * ends waiting, never a command.
+ *
+ * KILL comes from here, each time once:
+ *
+ * | ends by KILL | when | decided in |
+ * |---|---|---|
+ * | a ladder | at its rung KILL | `climb.ts`, `sendRung` |
+ * | a stop with a deadline that `kills`, also for a restart | `killAtMs` of the deadline | `climb.ts`, `climbInTime` |
+ * | a stop that sexton decided on | a grace period after its pre-stop or first rung | `hooks.ts`, `ownBudget` |
+ * | a failed life | a grace period, or that of its probe, after the failure | `failing.ts` |
+ * | leftovers of a command | a grace period after their first signal, or 2 s | `climb.ts`, `stopLeftovers` |
+ * | strays of a group that was KILLed | as soon as the group is empty | `climb.ts`, `turnToStrays` |
+ * | a stop in a terminal | at the third interrupt | `request.ts`, `onFurtherRequest` |
+ * | a stop whose supervisor is late | at the deadline itself | `hostKillAtMs`; the host reports `overdue` |
+ * | a stop that no supervisor acknowledges | a grace period after the request | `fallback.ts`, by the host |
+ *
+ * A platform's stop without a declared grace period ends only in the platform's own SIGKILL.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Event } from '../state/events.ts';
@@ -16,43 +31,41 @@ import { isForeign } from './standing.ts';
 
 type Asked = Event & { readonly type: 'stopAsked' };
 
-/** Assumed where no grace period was declared: what Kubernetes gives a pod that declares none. */
+/** The assumed grace period where none is declared: the default of Kubernetes. */
 export const ASSUMED_GRACE_MS = 30_000;
 
-/** Since when a time runs, and when it is over. */
+/** The beginning and the end of a span of time. */
 export type Budget = Pick<Deadline, 'sinceMs' | 'atMs'>;
 
 export function graceOf(config: MemberConfig): number {
   return config.gracePeriodMs ?? ASSUMED_GRACE_MS;
 }
 
-/** What the platform's stop request at `atMs` means. */
+/** The deadline of the platform's stop request at `atMs`. */
 export function platformDeadline(config: MemberConfig, atMs: number): Deadline {
   const isDeclared = config.gracePeriodMs !== undefined;
   return { atMs: atMs + graceOf(config), sinceMs: atMs, kills: isDeclared, shared: isDeclared };
 }
 
-/** What `sexton stop` means; only sexton itself will end it. A request without names is for the whole pod. */
+/** The deadline of `sexton stop`, which only sexton itself ends. A request without names is for the whole pod. */
 export function requestDeadline(config: MemberConfig, atMs: number, ask: Pick<Asked, 'graceMs' | 'among'>): Deadline {
   const isThePods = ask.among === undefined;
   return { atMs: atMs + (ask.graceMs ?? graceOf(config)), sinceMs: atMs, kills: true, shared: isThePods };
 }
 
-/**
- * The end of a stop that sexton itself decided: the platform will not end it, so the budget runs from the first rung.
- */
+/** The end of a stop that sexton decided on: the platform does not end it, so it runs from its own beginning. */
 export function ownKillAtMs(config: MemberConfig, nowMs: number): number {
   return nowMs + graceOf(config);
 }
 
-/** The earlier of two; a soft one that is merely assumed gives way to one that counts. */
+/** The earlier of two deadlines; one that is merely assumed gives way to one that counts. */
 export function earlier(a: Deadline | undefined, b: Deadline): Deadline {
   if (a === undefined) return b;
   if (a.kills !== b.kills) return a.kills ? a : b;
   return b.atMs < a.atMs ? b : a;
 }
 
-/** When nothing may be waited for any more: its own deadline, if that is declared, or one that others have written. */
+/** The end of all waiting: the own declared deadline, or an earlier one that others have written. */
 export function endOfWaiting(config: MemberConfig, state: State): Budget | undefined {
   const { deadline, stop } = state;
   const own = deadline?.kills === true ? deadline : undefined;
@@ -61,15 +74,15 @@ export function endOfWaiting(config: MemberConfig, state: State): Budget | undef
   return adopted.atMs < own.atMs ? adopted : own;
 }
 
-/** With no more time than this left the child is not started again; a soft deadline counts, too. */
+/** The last moment for another start; an assumed deadline counts, too. */
 export function lastMomentMs(config: MemberConfig, state: State): number | undefined {
   const moments = [state.deadline?.atMs, endOfWaiting(config, state)?.atMs].filter((atMs) => atMs !== undefined);
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
 
 /**
- * The deadline that the peers of this boot have written, as far as it matters to a member that is stopping: peers that
- * stop too, or have died since then. The deadline of a restart is over when we have gone through it.
+ * The earliest deadline of peers that stop, too, or have died since. The deadline of a restart that we completed is
+ * over.
  */
 function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | undefined {
   const deadlines = Object.values(state.peers ?? {})
@@ -81,19 +94,17 @@ function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | u
   return deadlines.length === 0 ? undefined : { atMs: Math.min(...deadlines), sinceMs: stop.atMs };
 }
 
-/**
- * A member that still waits for its turn then stops all the same: 2 s before the deadline, or half of a short budget.
- */
+/** When a waiting member stops at the latest: 2 s before the deadline, or half of a short budget. */
 export function lastTurnMs(budget: Budget): number {
   return budget.atMs - Math.min(2_000, lengthOf(budget) / 2);
 }
 
-/** Our own KILL comes a little before the platform's, so that the death is written: 500 ms, or a twentieth. */
+/** When our own KILL comes: 500 ms or a twentieth before the platform's, to leave time to write the death. */
 export function killAtMs(budget: Budget): number {
   return budget.atMs - Math.min(500, lengthOf(budget) / 20);
 }
 
-/** When the host KILLs if we have not: without less, at the end of a budget that our own KILL ends. */
+/** When the host KILLs if we have not: at the very end of a budget that ends in our KILL. */
 export function hostKillAtMs({ deadline }: Pick<State, 'deadline'>): number | undefined {
   return deadline?.kills === true ? deadline.atMs : undefined;
 }
@@ -108,14 +119,12 @@ function isStopping({ tombstone, liveness }: Peer, stop: Stop): boolean {
 }
 
 /**
- * The grace floor: the shortest time that the platform may leave between its stop request and its KILL.
+ * When all waiting ends because of the grace floor; undefined: no floor is declared, or the platform has not asked.
  *
- * TERM does not carry how long it is: the shutdown of a node, an eviction or `kubectl delete --grace-period` may leave
- * less than the pod declares. A command whose member still waits then is killed without its stop signal. So where a
- * floor is declared all waiting ends before it, a main's a little earlier than that of the sidecars it needs; what is
- * left of the declared grace period then is the command's.
- *
- * When nothing is waited for any more; undefined: no floor is declared, or the platform has not asked.
+ * The floor is the shortest time that the platform may leave between its stop request and its KILL. TERM does not carry
+ * it: a node shutdown, an eviction or `kubectl delete --grace-period` may leave less than the pod declares. A command
+ * whose member still waits then is killed without its stop signal. All waiting therefore ends before the floor, that of
+ * a main a little earlier than that of its sidecars. The rest of the declared grace period belongs to the command.
  */
 export function floorTurnMs({ graceFloorMs, role }: MemberConfig, { asked }: Stop): number | undefined {
   if (graceFloorMs === undefined || asked === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A main that is started again although its sidecars took its end for the end of all: they have left for good, so only
- * it can say that it runs without them.
+ * Warns when a main is started again although its sidecars took its end for the end of all. They have left for good,
+ * and only the main can say that it runs without them.
  */
 import type { MemberConfig } from '../config.ts';
 import { type Draft, sayOnce, wakeAt } from '../state/draft.ts';
@@ -15,7 +15,7 @@ export function warnAboutDepartedSidecars(draft: Draft): void {
   for (const peer of Object.values(state.peers ?? {})) {
     if (!hasLeftUs(config, peer)) continue;
     const standing = standingOf(config, state, peer);
-    // All of them are named in one line.
+    // All of them go into one line.
     if (standing.is === 'unsure') return wakeAt(draft, standing.untilMs);
     if (standing.is === 'dead' && standing.final) departed.push(peer.tombstone.Name);
   }
@@ -31,7 +31,7 @@ export function warnAboutDepartedSidecars(draft: Draft): void {
 
 const MAX_DEPARTED_NAMES = 16;
 
-/** It was there until this main, among others, had finished; and this main is not over. */
+/** Whether it left because this main, among others, had finished, though this main is not over. */
 function hasLeftUs({ name }: MemberConfig, { tombstone }: Peer): boolean {
   const { Role, Died, StopReason, Mains } = tombstone;
   if (Role !== 'sidecar' || Died === undefined || StopReason !== MAINS_FINISHED) return false;

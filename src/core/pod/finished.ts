@@ -1,26 +1,26 @@
 /**
- * Whether the mains have finished, which is what a sidecar lives for.
+ * Whether the mains have finished, so that their sidecars stop.
  *
  * | the pod's policy | a main's exit 0 | a main's failure (code, signal, lost) |
  * |---|---|---|
  * | `Never` | finished | finished |
- * | `OnFailure` | finished | not finished: it will be born again |
+ * | `OnFailure` | finished | not finished: it will be started again |
  * | `Always` | not finished | not finished: only a stop of the pod ends a sidecar |
  *
- * The member that dies judges by its own policy (`Final`); a reader falls back to its own.
+ * A dying member decides by its own policy (`Final`); without that, its reader does.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Peer } from '../state/peer.ts';
 import type { State } from '../state/state.ts';
 import { peerNamed, type Standing, standingOf } from './standing.ts';
 
-export interface MainsVerdict {
+export interface MainsState {
   readonly finished: boolean;
-  /** The judgement may change by time alone at this moment. */
+  /** When time alone may change the answer. */
   readonly untilMs: number | undefined;
 }
 
-export function verdictOf(config: MemberConfig, state: State): MainsVerdict {
+export function mainsStateOf(config: MemberConfig, state: State): MainsState {
   const standings = rosterOf(config, state).map((name) => standingOf(config, state, peerNamed(state, name)));
   const finished = standings.filter((standing) => standing.is === 'dead' && standing.final).length;
   const unsure = standings.flatMap((standing) => (standing.is === 'unsure' ? [standing.untilMs] : []));
@@ -30,7 +30,7 @@ export function verdictOf(config: MemberConfig, state: State): MainsVerdict {
   };
 }
 
-/** The mains by name: as declared, else every member that was seen with role main. */
+/** The names of the mains: as declared, else all members seen with role main. */
 export function rosterOf(config: MemberConfig, state: State): readonly string[] {
   if (config.mains.length > 0) return config.mains;
   return Object.values(state.peers ?? {})
@@ -39,13 +39,13 @@ export function rosterOf(config: MemberConfig, state: State): readonly string[] 
 }
 
 /**
- * Whether the members that must outlive it still have to wait for it. A member that never started holds up no other.
+ * Whether members that must outlive this one still have to wait for it. A member that never started holds up no other.
  */
 export function holdsUp(standing: Standing): boolean {
   return standing.is === 'alive' || (standing.is === 'unsure' && !standing.waiting);
 }
 
-/** Without a role it is kubexit's, whose graves are those of the work unless the roster says otherwise. */
+/** A tombstone without a role is of kubexit, and one of a main unless the roster says otherwise. */
 function isMain(peer: Peer): boolean {
   return (peer.tombstone.Role ?? 'main') === 'main';
 }

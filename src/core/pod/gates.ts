@@ -1,6 +1,4 @@
-/**
- * Start gates: what this member waits for before its child is started.
- */
+/** Start gates: what this member waits for before its child starts. */
 import type { MemberConfig, ReadyAction, StartGate } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';
@@ -9,12 +7,12 @@ import { isPast, nextLookMs, peerNamed, STALE_AFTER_MS, standingOf, whyIgnored }
 
 export type GateState =
   | { readonly is: 'open' }
-  /** `waitsFor` says in words what for. */
+  /** `waitsFor` names the reason in words. */
   | { readonly is: 'shut'; readonly waitsFor: string; readonly untilMs: number | undefined }
-  /** It can never open any more. */
+  /** It can never open. */
   | { readonly is: 'barred'; readonly why: string };
 
-/** All gates together: the first that is barred, else the first that is shut, else open. */
+/** All gates together: the first barred one, else the first shut one, else open. */
 export function gatesOf(config: MemberConfig, state: State): GateState {
   const members = config.startAfter.map((gate) => gateOf(config, state, gate));
   const others = config.startReady.map((action, index) => readyGateOf(state, action, index));
@@ -64,7 +62,7 @@ function whyAbsent(config: MemberConfig, state: State, name: string): string {
   return why === undefined ? `no member ${name} has been seen` : `the tombstone of ${name} is ${why}`;
 }
 
-/** A process that is no member is known by its own answers only. It never bars the gate: it may still start. */
+/** Only its own answers tell about a process that is no member. It never bars the gate, as it may still start. */
 function readyGateOf({ looks }: State, { name, call }: ReadyAction, index: number): GateState {
   const { ok, detail = 'no answer yet' } = looks[index] ?? {};
   if (ok) return { is: 'open' };
@@ -78,7 +76,7 @@ const NOT_YET: Readonly<Record<StartGate['condition'], string>> = {
   completed: 'it still runs',
 };
 
-/** Of a member that lives. kubexit's format says no more than Born. */
+/** Whether a living member meets the condition. The format of kubexit has no more than Born. */
 function isMet(condition: StartGate['condition'], tombstone: Tombstone | undefined): boolean {
   const { Phase, Started, Healthy } = tombstone ?? {};
   if (condition === 'completed') return false;
@@ -87,7 +85,7 @@ function isMet(condition: StartGate['condition'], tombstone: Tombstone | undefin
   return time !== undefined && Phase !== 'backoff' && Phase !== 'starting';
 }
 
-/** By when a peer that holds its handle again has written its tombstone, or is known to be the same life as before. */
+/** By when a peer whose socket is held again has written its tombstone, or proves to be in the same life. */
 function settledMs(peer: Peer | undefined): number {
   return peer?.backMs === undefined ? 0 : peer.backMs + STALE_AFTER_MS;
 }

@@ -1,9 +1,8 @@
 /**
  * Holding: a member that is asked to stop serves on while others need it.
  *
- * A member that is asked to stop at the very start of a pod knows too little: a main's tombstone may be on its way, or
- * say `waiting` although its command has just been started. So a sidecar that sees no main to serve waits a moment
- * before it believes that.
+ * At the very start of a pod the tombstone of a main may be on its way, or still say `waiting` although its command has
+ * started. A sidecar without a main to serve therefore waits a moment before it stops.
  */
 import type { MemberConfig } from '../config.ts';
 import { type Draft, isDue, wakeAt } from '../state/draft.ts';
@@ -16,8 +15,8 @@ import { hasEndedForRestart, tellsOfPassed } from './restart.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
 /**
- * How long a main may take to show itself, at most a tenth of the grace period: 1 s, or 5 s where none has shown itself
- * yet and this container is young, since then its mains are as young and the node is busy with starting them.
+ * How long a main may take to appear, at most a tenth of the grace period: usually 1 s. In a young container that has
+ * seen none it is 5 s, as the node is then busy with starting the mains, too.
  */
 const FIRST_MOMENT_MS = 1_000;
 const FIRST_SIGHT_MS = 5_000;
@@ -33,23 +32,14 @@ export function checkHold(draft: Draft, stop: Stop): boolean {
   return blockers.names.length > 0 || (config.role === 'sidecar' && checkFirstSight(draft, stop));
 }
 
-/** What `--hold` says; a duration holds on only if a main is asked to stop, too, within it. */
+/** Applies `--hold`; a duration holds on only if a main is asked to stop within it. */
 function checkHoldPolicy(draft: Draft, stop: Stop): boolean {
   const { hold } = draft.config;
-  switch (hold.kind) {
-    case 'always':
-      return true;
-    case 'never':
-      return false;
-    case 'for': {
-      if (isAnyMainStopping(draft.config, draft.state)) return true;
-      const endMs = stop.atMs + hold.ms;
-      wakeAt(draft, endMs);
-      return !isDue(draft, endMs);
-    }
-    default:
-      return hold satisfies never;
-  }
+  if (hold.kind !== 'for') return hold.kind === 'always';
+  if (isAnyMainStopping(draft.config, draft.state)) return true;
+  const endMs = stop.atMs + hold.ms;
+  wakeAt(draft, endMs);
+  return !isDue(draft, endMs);
 }
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {
@@ -58,7 +48,7 @@ function isAnyMainStopping(config: MemberConfig, state: State): boolean {
   return mains.some((peer) => peer !== undefined && isAsked(peer) && holdsUp(standingOf(config, state, peer)));
 }
 
-/** A life that has failed is ended alone, and so may be a container: that is not the pod's stop. */
+/** Whether its stop is that of the pod: a failed life ends alone, and so may a container. */
 function isAskedWithPod({ tombstone }: Peer): boolean {
   const { StopRequested, StopScope, StopReason } = tombstone;
   return StopRequested !== undefined && StopScope !== 'container' && !FAILURES.has(StopReason ?? '');
@@ -66,7 +56,7 @@ function isAskedWithPod({ tombstone }: Peer): boolean {
 
 const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness', 'post-start']);
 
-/** Its container is not started again: one that had crashed before the request may be about to start. */
+/** Whether it died in this stop, so that no platform restarts it: one that crashed earlier may be about to start. */
 function isStoppedWithUs(main: Peer | undefined, { atMs }: Stop): boolean {
   return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs;
 }

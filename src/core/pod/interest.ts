@@ -1,9 +1,7 @@
 /**
- * Which peers can affect this member. In a large pod most cannot: a main depends only on the members that started
- * after it, a sidecar on its mains and on the members that started after it. Nothing is decided by the others, so they
- * need not be read at once nor be connected to.
+ * Which peers can affect this member. In a large pod most cannot: a main depends only on members that started after it,
+ * a sidecar also on its mains. The others need not be read at once nor be connected to.
  */
-
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import { restartsAll } from '../restart.ts';
@@ -11,37 +9,37 @@ import { MAINS_FINISHED, RESTART } from '../state/state.ts';
 import { isAskedByPlatform } from './alone.ts';
 import { isOfAnotherSession } from './standing.ts';
 
-/** What this member is about: in a stop others matter by their deadlines, in a restart all who take part in it. */
+/** The current activity of this member: in a stop the deadlines of others matter, in a restart all that take part. */
 export type Business = 'own' | 'stop' | 'restart';
 
-/** By what its own tombstone says. */
+/** The activity by its own tombstone. */
 export function businessOf({ StopRequested, StopReason }: Tombstone): Business {
   return StopRequested === undefined ? 'own' : StopReason === RESTART ? 'restart' : 'stop';
 }
 
-/** Whether anything that `peer` may say next, or its silence, can change what we do. */
+/** Whether any future change of `peer`, or its silence, can change what we do. */
 export function mattersTo(config: MemberConfig, business: Business, peer: Tombstone): boolean {
   if (business === 'restart' || peer.RestartRequested !== undefined || peer.RestartsPod) return true;
   const { Name, Role = 'main', StartAfter = [], Deadline, PodStopNotBefore, Died, StopReason, RestartsAll } = peer;
   if (config.mains.includes(Name) || config.startAfter.some((gate) => gate.name === Name)) return true;
   if (config.role === 'sidecar' && config.mains.length === 0 && Role === 'main') return true;
   if (StartAfter.includes(config.name)) return true;
-  // It may be a link of a circle through us.
+  // It may be part of a circle through us.
   if (StartAfter.length > 0 && config.startAfter.length > 0) return true;
-  // That all may be restarted is to be known by all.
+  // Every member must know that a rule may restart all.
   if (RestartsAll === true && !restartsAll(config)) return true;
-  // A sidecar that has left its mains.
+  // A sidecar has left its mains.
   if (config.role === 'main' && Died !== undefined && StopReason === MAINS_FINISHED) return true;
-  // It may ask whether the pod stops, or it alone; a main is asked about by its sidecars, which know it anyway.
+  // It may need to know whether the pod stops; a main is answered by its sidecars, which watch it anyway.
   if (config.platformPreStopMs !== undefined && isMyQuestion(config, peer)) return true;
-  // The files of a member of another session are removed if no process holds its handle.
+  // Files of other sessions are removed once no process holds their socket.
   if (isOfAnotherSession(config, peer)) return true;
   return business === 'stop' && (Deadline !== undefined || PodStopNotBefore !== undefined);
 }
 
 /**
- * Whether nothing that `peer` may still say in this life can change what we do, as long as we are not stopping: not even
- * its stop, its death, or that it has left its mains. Another life of it may be quite another member.
+ * Whether nothing that `peer` may still write in this life can change what we do while we are not stopping. That covers
+ * its stop, its death and its leaving of its mains; its next life may be quite another member.
  */
 export function isQuiet(config: MemberConfig, peer: Tombstone): boolean {
   if (peer.Died !== undefined) return false;

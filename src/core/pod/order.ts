@@ -1,24 +1,24 @@
 /**
- * Stop order is the reverse of start order: a member's turn comes when all members that name it in their `StartAfter`
- * are dead, and a sidecar's not before all mains are.
+ * Stop order is the reverse of start order. A member stops after all members that name it in their `StartAfter`, and a
+ * sidecar also after all mains.
  */
 import type { MemberConfig } from '../config.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
-/** The names of the members that must be dead before this one stops, and when that may change by time alone. */
+/** The members that must be dead before this one stops, and when time alone may change that. */
 export function blockersOf(
   config: MemberConfig,
   state: State,
 ): { readonly names: readonly string[]; readonly untilMs: number | undefined } {
   const peers = state.peers ?? {};
   const mains = config.role === 'sidecar' ? rosterOf(config, state) : [];
-  // With a quorum of `any` the mains that go on are no reason to wait once one of them has finished.
+  // With `any`, one finished main is enough: the other mains are no reason to wait.
   const quorumIsEnough = state.stop?.reason === MAINS_FINISHED && config.when === 'any';
   const needed = new Set(quorumIsEnough ? [] : mains);
   for (const [name, peer] of Object.entries(peers)) {
-    // A sidecar that started after a main still ends after it: each would wait for the other.
+    // A sidecar that started after a main still ends after it: otherwise each would wait for the other.
     const isServant = config.role === 'main' && peer.tombstone.Role === 'sidecar';
     const dependsOnUs = !isServant && (peer.tombstone.StartAfter?.includes(config.name) ?? false);
     if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
@@ -33,12 +33,12 @@ export function blockersOf(
   };
 }
 
-/** A circle of start gates through this member, as names from us back to us; undefined: there is none. */
+/** A circle of start gates through this member, by names from us back to us; undefined: none. */
 export function cycleThrough(config: MemberConfig, state: State): readonly string[] | undefined {
   const after = (name: string): readonly string[] => {
     if (name === config.name) return config.startAfter.map((gate) => gate.name);
     const peer = peerNamed(state, name);
-    // What an earlier life of the volume has left is no reason to refuse this one.
+    // Tombstones of an earlier life of the volume are no reason to refuse this one.
     const counts = ['waiting', 'alive'].includes(standingOf(config, state, peer).is);
     return counts ? (peer?.tombstone.StartAfter ?? []) : [];
   };

@@ -1,6 +1,4 @@
-/**
- * What a look at the graveyard makes of what was known of the others.
- */
+/** Folds a read of the graveyard into what was known about the others. */
 import { hostOf } from '../format/tombstone.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
@@ -11,9 +9,8 @@ import { rosterOf } from './finished.ts';
 import { peerNamed } from './standing.ts';
 
 /**
- * A member that was seen once stays known: a file that is gone proves nothing, the liveness does. Only of a member that
- * has vanished and is not told of any more nothing is kept: there were so many that the reader has let go of the oldest
- * whose life is over.
+ * A member that was seen once stays known: only its socket, not a missing file, proves its end. Members that vanished
+ * and are no longer reported are forgotten: the reader has dropped the oldest dead ones of too many.
  */
 export function onPeersSeen(draft: Draft, { peers: views }: Event & { type: 'peersSeen' }): void {
   const known = Object.entries(draft.state.peers ?? {}).filter(([, { vanished }]) => !vanished);
@@ -30,10 +27,7 @@ export function onPeersSeen(draft: Draft, { peers: views }: Event & { type: 'pee
   update(draft, { peers });
 }
 
-/**
- * A handle that was free and is held again belongs to a new life: its tombstone follows, and until it is read the old
- * one is there.
- */
+/** A socket that is held again belongs to a new life: until its tombstone is read, the old one is still there. */
 function peerOf(before: Peer | undefined, view: PeerView, nowMs: number): Peer {
   const wasAsked = before !== undefined && isAskedByPlatform(before.tombstone) && isSameHost(before, view);
   const askedSeenMs = wasAsked ? before.askedSeenMs : nowMs;
@@ -67,7 +61,7 @@ function sameLife(before: PeerView, view: PeerView): boolean {
 }
 
 /**
- * A main that comes back after its sidecar has decided that all is over will run without it, and nothing can repair
+ * Warns of a main that restarts after its sidecar has decided to stop: it will run without it, and nothing can repair
  * that silently.
  */
 function warnAboutRestartedMain(draft: Draft, before: PeerView, view: PeerView): void {
@@ -75,7 +69,7 @@ function warnAboutRestartedMain(draft: Draft, before: PeerView, view: PeerView):
   if (draft.state.stop?.origin !== 'self' || !rosterOf(draft.config, draft.state).includes(Name)) return;
   const wasOver = before.tombstone.Died !== undefined || before.liveness === 'lost';
   const isSame = before.tombstone.Incarnation === Incarnation && before.tombstone.Born === Born;
-  // A short life may be over before its first tombstone is written: that it was lived is the news.
+  // A short life may end before its first tombstone is read; that it was lived is the news.
   if (!wasOver || isSame || Reason === 'never-started') return;
   note(draft, 'main born again', { Name });
   say(

@@ -1,6 +1,6 @@
 /**
- * A restart in place, as the pod knows it: each member that takes part in one says so in its tombstone. So a member that
- * could not be asked, or that was started meanwhile, learns of it from the others; and each knows when all have ended.
+ * A restart in place as the pod sees it: each member that takes part says so in its tombstone. Members that could not
+ * be asked, or started later, learn of it from the others, and each knows when all have ended.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
@@ -8,7 +8,7 @@ import type { Peer } from '../state/peer.ts';
 import { RESTART, type Restart, type RestartAsk, type State } from '../state/state.ts';
 import { isForeign, isPast, nextLookMs, STALE_AFTER_MS, standingOf } from './standing.ts';
 
-/** It stops, or has ended, for a restart, and nobody has asked for a real stop since. */
+/** Whether it stops, or has ended, for a restart, and no real stop was requested since. */
 export function isRestarting({ stop }: Pick<State, 'stop'>): boolean {
   return stop?.reason === RESTART;
 }
@@ -17,7 +17,7 @@ export function takesPart(among: readonly string[] | undefined, name: string): b
   return among === undefined || among.includes(name);
 }
 
-/** Of two that are under way the later one counts, for all that either was asked of. */
+/** Merges two restarts that are under way: the later one counts, for the members of both. */
 export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
   const [last, first] = b.requestedMs > a.requestedMs ? [b, a] : [a, b];
   const among = a.among === undefined || b.among === undefined ? undefined : [...new Set([...a.among, ...b.among])];
@@ -28,14 +28,14 @@ export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
 }
 
 /**
- * Nobody is killed earlier than the request that it was asked by allows: undefined is its own grace period, which one of
- * the two allows.
+ * The longer grace period, so that no request is cut short; undefined: the own one of each member, which one of the two
+ * allows.
  */
 function longer(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
 
-/** Whether it asks for more than was asked for before. */
+/** Whether this request asks for more than those before it. */
 export function isNews(state: State, ask: RestartAsk): boolean {
   const { restart, stop } = state;
   if (stop !== undefined && !isRestarting(state)) return false;
@@ -49,7 +49,7 @@ export function isNews(state: State, ask: RestartAsk): boolean {
   );
 }
 
-/** What others are restarted for, and us with them; and when one that is doubted may be believed. */
+/** The restarts of others that include us, and when a doubtful one may be believed. */
 export function restartsOfOthers(
   config: MemberConfig,
   state: State,
@@ -69,8 +69,8 @@ export function restartsOfOthers(
 }
 
 /**
- * It was asked for before this container was started, and another has started again: all others had ended by then. Who
- * still rests is about to see that.
+ * Whether all had ended for it before this container started, as another member has started again. Members that still
+ * wait are about to see that.
  */
 function isOver(config: MemberConfig, state: State, { requestedMs }: RestartAsk): boolean {
   const hasStarted = (peer: Peer): boolean => {
@@ -80,16 +80,16 @@ function isOver(config: MemberConfig, state: State, { requestedMs }: RestartAsk)
   return requestedMs <= state.startedAtMs && Object.values(state.peers ?? {}).some(hasStarted);
 }
 
-/** Its moment has not come, and would keep any other from being the later one. Times are rounded on the way. */
+/** Whether its time is in the future, where it would win over every other one. Times are rounded on the way. */
 export function isAhead({ now }: State, { requestedMs }: RestartAsk): boolean {
   return requestedMs > now.mono + MAX_AHEAD_MS;
 }
 
 const MAX_AHEAD_MS = 1_000;
-/** By then who holds the handle anew has written over the tombstone of the life before. */
+/** By then the new holder of the socket has replaced the old tombstone. */
 const SETTLING_MS = 1_000;
 
-/** The restart that its writer is in the midst of, or that it has gone through and we have missed. */
+/** The restart that its writer takes part in, or has completed and we have missed. */
 function askOf(tombstone: Tombstone, startedAtMs: number): RestartAsk | undefined {
   const { Name, StopReason, StopRequested, Died, RestartRequested } = tombstone;
   const { RestartBy, RestartAmong, RestartGraceMs, RestartByRule } = tombstone;
@@ -106,22 +106,21 @@ function askOf(tombstone: Tombstone, startedAtMs: number): RestartAsk | undefine
 }
 
 /**
- * Its writer lives, as far as can be told: a tombstone that was there before us may be that of the dead, unless it tells
- * of a restart that was asked for since this container was started.
+ * Whether its writer seems alive. A tombstone from before our start may be that of a dead member, unless it names a
+ * restart requested since then.
  */
 function isHeard({ startedAtMs }: State, { liveness, refused, foundAtStart, tombstone }: Peer): boolean {
   const isOfBefore = foundAtStart && (tombstone.RestartRequested ?? 0) <= startedAtMs;
   return liveness === 'held' || (liveness === 'none' && refused !== true && !isOfBefore);
 }
 
-/** It was started before, and is started again when all have ended. */
+/** Whether its command has ended for a restart and starts again when all have ended. */
 export function hasEndedForRestart({ tombstone }: Peer): boolean {
   return tombstone.StopReason === RESTART && tombstone.Phase === 'waiting';
 }
 
 /**
- * It tells of a restart that we have gone through: its writer is about to start again, or has started, and the next
- * word of it says so.
+ * Whether it reports a restart that we have completed: its writer starts again as well, and its next tombstone says so.
  */
 export function tellsOfPassed(
   { restart }: Pick<State, 'restart'>,
@@ -132,7 +131,7 @@ export function tellsOfPassed(
   return passedMs !== undefined && RestartRequested <= passedMs;
 }
 
-/** The members whose commands have not ended for it yet, and when that may change by time alone. */
+/** The members whose commands have not ended for it yet, and when time alone may change that. */
 export function unendedIn(
   config: MemberConfig,
   state: State,
@@ -145,24 +144,21 @@ export function unendedIn(
     return untilMs === undefined || isPast(state, untilMs) ? [] : [{ name: Name, untilMs: nextLookMs(state, untilMs) }];
   });
   const moments = waited.map(({ untilMs }) => untilMs);
-  return {
-    names: waited.map(({ name }) => name),
-    untilMs: moments.length === 0 ? undefined : Math.min(...moments),
-  };
+  return { names: waited.map(({ name }) => name), untilMs: moments.length === 0 ? undefined : Math.min(...moments) };
 }
 
-/** Where no file events come each looks every 5 s. */
+/** Longer than the 5 s between two reads where no file events come. */
 const LOOK_MS = 6_000;
 
-/** Until when it is waited for at most; undefined: not at all. */
+/** How long this peer is waited for; undefined: not at all. */
 function endOfWaitMs(config: MemberConfig, state: State, restart: Restart, peer: Peer): number | undefined {
   const standing = standingOf(config, state, peer);
   const { Version, Phase, StopRequested, RestartRequested = 0, Died, Deadline = 0 } = peer.tombstone;
   if (standing.is === 'unsure') return Died !== undefined || standing.waiting ? undefined : standing.untilMs;
-  // Whoever is not run by sexton hears of no restart.
+  // A member that sexton does not run hears of no restart.
   if ((standing.is !== 'alive' && standing.is !== 'waiting') || Version === 0) return undefined;
   const ownMs = state.deadline?.atMs ?? 0;
-  // It is asked as we were, or hears of it from us.
+  // It is asked as we were, or reads of it in our tombstone.
   if (RestartRequested < restart.requestedMs) return Math.max(ownMs, restart.requestedMs + LOOK_MS);
   const hasEnded = StopRequested === undefined || Phase === 'waiting';
   return hasEnded ? undefined : Math.max(ownMs, Deadline) + STALE_AFTER_MS;

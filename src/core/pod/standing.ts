@@ -1,10 +1,9 @@
 /**
- * Where another member stands, judged from its tombstone, its liveness handle and the clock.
+ * Where another member stands, by its tombstone, its liveness socket and the clock.
  *
- * Rules: another session's, another boot's or another generation's tombstone does not exist. A member that vanished
- * without a death is `lost` after 2 s. With no session to go by, a death or a silence that was found at our own start
- * is believed only after 10 s without a rebirth: a reused volume looks just like that, and so does a pod whose
- * containers were all restarted by a rule.
+ * A tombstone of another session, boot or generation does not exist. A member that vanished without a death is `lost`
+ * after 2 s. Without a session to go by, a death or silence found at our own start counts only after 10 s without a new
+ * life. Until then it may be of a reused volume, or of a pod whose containers a rule has restarted.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
@@ -13,12 +12,12 @@ import type { Peer } from '../state/peer.ts';
 import type { State } from '../state/state.ts';
 
 export type Standing =
-  /** Never heard of in this pod's life. */
+  /** Not seen in this pod's life. */
   | { readonly is: 'absent' }
-  /** Waits behind its start gate; it holds up no other member. */
+  /** It waits at its start gate and holds up no other member. */
   | { readonly is: 'waiting' }
   | { readonly is: 'alive' }
-  /** Counts as alive until the moment has come. */
+  /** It counts as alive until that moment. */
   | { readonly is: 'unsure'; readonly untilMs: number; readonly waiting: boolean }
   | {
       readonly is: 'dead';
@@ -29,7 +28,7 @@ export type Standing =
     };
 
 const LOST_AFTER_MS = 2_000;
-/** How long it is doubted what may be of an earlier life. */
+/** How long records that may be of an earlier life are doubted. */
 export const STALE_AFTER_MS = 10_000;
 
 export function standingOf(config: MemberConfig, state: State, peer: Peer | undefined): Standing {
@@ -46,14 +45,14 @@ export function standingOf(config: MemberConfig, state: State, peer: Peer | unde
 }
 
 /**
- * It was past when the others were last looked at. That it is past now is not enough: after a pause old news may be
+ * Whether it was past when the graveyard was last read. The clock alone does not decide: after a pause, old news may be
  * heard first.
  */
 export function isPast(state: State, atMs: number): boolean {
   return state.lookedMs >= atMs;
 }
 
-/** What is past already is decided with the next look, and that is due now. */
+/** The next read decides about it; for a time already past, that is due now. */
 export function nextLookMs(state: State, atMs: number): number {
   return Math.max(atMs, state.now.mono + 1);
 }
@@ -62,30 +61,23 @@ function unsure(state: State, untilMs: number, waiting: boolean): Standing {
   return { is: 'unsure', untilMs: nextLookMs(state, untilMs), waiting };
 }
 
-/** Whether a member counts as alive only until a moment: before a decision then the graveyard is read again. */
+/** Whether a member counts as alive only until a moment: the graveyard is then read again before a decision. */
 export function hasUnsurePeer(config: MemberConfig, state: State): boolean {
   return Object.values(state.peers ?? {}).some((peer) => standingOf(config, state, peer).is === 'unsure');
 }
 
-/** A member by name. Names are others' to choose, and `constructor` is one: only what was put there counts. */
+/** A member by name. Others choose their names, and `constructor` is a name: only own properties count. */
 export function peerNamed(state: State, name: string): Peer | undefined {
   return state.peers !== undefined && Object.hasOwn(state.peers, name) ? state.peers[name] : undefined;
 }
 
-/** From when on a member without a `Died` counts as lost; undefined: as far as is known, it lives. */
+/** When a member without a `Died` counts as lost; undefined: it lives as far as is known. */
 function vanishing(peer: Peer): number | undefined {
-  if (peer.tombstone.Version === 0) return undefined; // kubexit's format has no liveness to lose
-  switch (peer.liveness) {
-    case 'held':
-      return undefined;
-    case 'lost':
-      return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
-    case 'none':
-      // Only a socket without a process behind it is evidence; without one the volume may just carry no sockets.
-      return peer.refused === true ? peer.sinceMs + STALE_AFTER_MS : undefined;
-    default:
-      return peer.liveness satisfies never;
-  }
+  // The format of kubexit has no liveness to lose.
+  if (peer.tombstone.Version === 0 || peer.liveness === 'held') return undefined;
+  if (peer.liveness === 'lost') return (peer.lostAt ?? peer.sinceMs) + LOST_AFTER_MS;
+  // Only a socket without a process is evidence: without a socket, the volume may just not support them.
+  return peer.refused === true ? peer.sinceMs + STALE_AFTER_MS : undefined;
 }
 
 function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {
@@ -95,14 +87,14 @@ function deathOf(config: MemberConfig, { tombstone }: Peer): Standing {
   return { is: 'dead', final, succeeded, started: Reason !== 'never-started', lost: Reason === 'lost' };
 }
 
-/** Where the dead did not say it: by what it declared while it lived, else by the reader's own policy. */
+/** Decides for a death without `Final`: by the policy declared in its life, else by the own one. */
 function isFinal(config: MemberConfig, { RestartPolicy, RestartsIfKilled }: Tombstone, succeeded: boolean): boolean {
   return RestartsIfKilled !== true && isFinalUnder(RestartPolicy ?? config.restartPolicy, succeeded);
 }
 
 /**
- * The members of other sessions whose handle no process holds: their files can be removed. (Another boot may be another
- * node's.)
+ * Members of other sessions whose socket no process holds: their files can be removed. (Another boot may be another
+ * node.)
  */
 export function leftoversOfOtherSessions(config: MemberConfig, state: State): readonly string[] {
   return Object.values(state.peers ?? {})
@@ -110,7 +102,7 @@ export function leftoversOfOtherSessions(config: MemberConfig, state: State): re
     .map((peer) => peer.tombstone.Name);
 }
 
-/** Of another session, another boot, or from before the init containers have run again. */
+/** Whether it is of another session or boot, or from before the init containers ran again. */
 export function isForeign(config: MemberConfig, state: State, { tombstone }: Peer): boolean {
   return (
     isOfAnotherBoot(state, tombstone) ||
@@ -127,7 +119,7 @@ function isOfAnotherGeneration({ generation }: State, { Generation }: Tombstone)
   return generation !== undefined && Generation !== undefined && Generation !== generation;
 }
 
-/** Why the tombstone that there is of an absent member is ignored; undefined: there is none. */
+/** Why the tombstone of an absent member is ignored; undefined: there is none. */
 export function whyIgnored(config: MemberConfig, state: State, name: string): string | undefined {
   const peer = peerNamed(state, name);
   if (peer === undefined) return undefined;
@@ -141,8 +133,8 @@ export function isOfAnotherSession(config: MemberConfig, { Session }: Tombstone)
 }
 
 /**
- * A death from before our start, or that was there when we first looked, and nothing ties it to this pod. The first look
- * may have found a volume that could not be read.
+ * Whether a death from before our start, or already there at our first read, may be of an earlier life. The first read
+ * may have found an unreadable volume.
  */
 function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
   const { Session, Generation, DiedMonotonic } = peer.tombstone;
@@ -152,7 +144,7 @@ function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
   return (state.generation === undefined || Generation !== state.generation) && mayAllBeRestarted(config, state);
 }
 
-/** All containers, in the same pod, as a rule of one of its members says. */
+/** Whether a rule of some member restarts all containers in the same pod. */
 function mayAllBeRestarted(config: MemberConfig, state: State): boolean {
   const declare = ({ tombstone }: Peer): boolean =>
     tombstone.RestartsAll === true && !isOfAnotherSession(config, tombstone);

@@ -1,6 +1,6 @@
 /**
- * The chronicle: what is only for the record. It is a part of the state, but no rule looks at it, save at whether this
- * life has started and is ready.
+ * The chronicle: facts kept for the record. It is part of the state, but the rules only ask it whether this life has
+ * started and is ready.
  */
 import type { ProbeKind } from '../config.ts';
 import type { ChildExit } from '../exit.ts';
@@ -10,9 +10,9 @@ import type { DeathReason, HistoryEntry } from '../format/tombstone.ts';
 export interface Chronicle {
   /** When the command was first started in this container. */
   readonly firstBorn: string | undefined;
-  /** When this life of it began. */
+  /** When its current life began. */
   readonly born: string | undefined;
-  /** Of this life: startup probe and post-start are done. */
+  /** When the startup probe and post-start of this life were done. */
   readonly started: string | undefined;
   /** Since when this life is started and ready. */
   readonly healthy: string | undefined;
@@ -23,7 +23,7 @@ export interface Chronicle {
   readonly diedMonotonic: number | undefined;
   /** The last exit of the child. */
   readonly exit: ChildExit | undefined;
-  /** Of the stop under way, or of a life that has failed. */
+  /** The stages of the stop under way, or of a life that has failed. */
   readonly stages: readonly Stage[];
   readonly tally: Tally;
   readonly history: readonly HistoryEntry[];
@@ -44,7 +44,7 @@ export interface LastLife {
   readonly reason: DeathReason;
 }
 
-/** Since when there is this member. A memo of an older sexton tells of the last life only. */
+/** When the command was first started. The memo of an older sexton has the last life only. */
 export function bornOf({ firstBorn, born }: Chronicle): string | undefined {
   return firstBorn ?? born;
 }

@@ -1,6 +1,6 @@
 /**
- * A state in the making: inside one reduction the rules write to a draft, from outside the reduction is pure.
- * A rule that waits for a moment says so with `wakeAt`: the earliest such moment that lies ahead is when to tick next.
+ * A draft of the next state: the rules write to it within one reduction, which is pure as seen from outside. A rule
+ * that waits for a moment calls `wakeAt`; the earliest such moment is the next tick.
  */
 import type { MemberConfig } from '../config.ts';
 import { cleanText, trimHistory } from '../format/tombstone.ts';
@@ -11,17 +11,14 @@ import type { State } from './state.ts';
 export interface Reduction {
   readonly state: State;
   readonly effects: readonly Effect[];
-  /** When to tick next, CLOCK_MONOTONIC milliseconds; undefined: nothing is waited for in time. */
+  /** The next tick, CLOCK_MONOTONIC milliseconds; undefined: nothing waits for a time. */
   readonly wakeAtMs: number | undefined;
 }
 
 export interface Draft {
   readonly config: MemberConfig;
   state: State;
-  /**
-   * What is written down happened then: while an event is folded in its own time, which may be some while ago; else
-   * now.
-   */
+  /** The time of what is recorded: that of the event while it is folded in, which may be long past; else now. */
   at: Instant;
   readonly effects: Effect[];
   wakeAtMs: number | undefined;
@@ -39,7 +36,7 @@ export function update(draft: Draft, change: Partial<State>): void {
   draft.state = { ...draft.state, ...change };
 }
 
-/** Whether that moment has come. undefined: it never does. */
+/** Whether that moment has come; undefined never comes. */
 export function isDue({ state }: Draft, atMs: number | undefined): boolean {
   return atMs !== undefined && state.now.mono >= atMs;
 }
@@ -51,7 +48,8 @@ export function wakeAt(draft: Draft, atMs: number | undefined): void {
 }
 
 /**
- * An entry of the tombstone's history, with texts as short as they are written: the memo has it, too, and is bounded.
+ * Adds an entry to the tombstone's history. Its texts are cut as in the tombstone, because the memo that holds them is
+ * bounded.
  */
 export function note(
   draft: Draft,
@@ -76,12 +74,12 @@ export function say(
   draft.effects.push({ type: 'log', level, message, details });
 }
 
-/** Says a thing once in a container's life, also across supervisors. */
+/** Logs something once in the container's life, also across supervisors. */
 export function sayOnce(draft: Draft, key: string, level: LogLevel, message: string): void {
   if (draft.state.said.includes(key)) return;
   update(draft, { said: [...draft.state.said, key].slice(-MAX_SAID) });
   say(draft, level, message);
 }
 
-/** Bounds the memo; a peer that dies and comes back for ever must not grow it. */
+/** Bounds the memo: a peer that dies and comes back again and again must not grow it. */
 const MAX_SAID = 200;

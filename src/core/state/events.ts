@@ -1,14 +1,13 @@
 /**
- * What can happen to a member (Event) and what its supervisor can do (Effect). Both are plain data. What the host
- * reports and what it is told to do is declared here, once: `runtime/host/host.ts` and `src/init/protocol.md` use the
- * same names.
+ * What can happen to a member (Event) and what its supervisor can do (Effect), as plain data. Reports of the host and
+ * commands to it are declared here only; `runtime/host/host.ts` and `src/init/protocol.md` use the same names.
  */
 import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, ReadyAction, SleepAction } from '../config.ts';
 import type { Instant } from '../time.ts';
 import type { PeerView } from './peer.ts';
 import type { RestartAsk, SteadyPace } from './state.ts';
 
-/** What the host reports of signals and of the child. */
+/** What the host reports about signals and the child. */
 export type HostReport =
   | {
       readonly type: 'signal';
@@ -16,15 +15,15 @@ export type HostReport =
       readonly senderPid: number;
       readonly fromTerminal: boolean;
     }
-  /** A signal that the host has forwarded by itself, by the table of `forward` or `forwardOnce`. */
+  /** A signal that the host has forwarded on its own, by the table of `forward` or `forwardOnce`. */
   | { readonly type: 'forwarded'; readonly signal: number; readonly as: number; readonly senderPid: number }
   | { readonly type: 'spawned'; readonly id: number; readonly pid: number }
   /**
-   * `errno` by name (`ENOENT`), or its number where the host does not know the name. `ECANCELED`: a stop request was
-   * not acknowledged when the start was ordered; nothing was started, and the id is still free.
+   * `errno` is a name (`ENOENT`), or a number that the host has no name for. `ECANCELED`: an unacknowledged stop
+   * request prevented the start; nothing was started, and the id is still free.
    */
   | { readonly type: 'spawnFailed'; readonly id: number; readonly errno: string }
-  /** The time of `killAt`, or the grace period of `fallback`, was over, and the host has KILLed the group of `id`. */
+  /** The time of `killAt`, or the grace period of `fallback`, has ended, and the host has KILLed the group of `id`. */
   | { readonly type: 'overdue'; readonly id: number }
   /** The child was reaped. Exactly one of `code` and `signal` is not `undefined`. */
   | {
@@ -36,29 +35,26 @@ export type HostReport =
       readonly core: boolean;
     }
   /**
-   * Nothing is left of the child's process group. Always after `exited` of that id, possibly in the same instant.
-   * `strays`: how many processes the host has then that left the group and lost their parent (a daemon, say); 0 where
-   * it cannot be told. `isWritten`: the host has written this end down as prepared (`preparedEnds`), and told it.
+   * The child's process group is empty. This follows `exited` of that id, possibly in the same instant. `strays`: the
+   * number of orphans that have left the group, such as daemons; 0 where unknown. `isWritten`: the host has already
+   * published this end as prepared (`preparedEnds`).
    */
   | { readonly type: 'groupGone'; readonly id: number; readonly strays: number; readonly isWritten?: boolean }
-  /** The host has sent `signal`: `isByMains`: by the reflex `endWith`, else by its fallback. */
+  /** The host has sent `signal`: by the reflex `endWith` if `isByMains`, else by its fallback. */
   | { readonly type: 'stopSent'; readonly id: number; readonly signal: number; readonly isByMains: boolean }
   /** After a `sweep`: no stray is left. */
   | { readonly type: 'straysGone' };
 
-/** `oom`: the kernel's OOM killer was at work in this cgroup while the child lived; the supervisor adds that. */
+/** `oom`: the kernel's OOM killer struck in this cgroup while the child lived; the supervisor adds that. */
 type ChildReport =
   | Exclude<HostReport, { type: 'exited' }>
   | (HostReport & { type: 'exited' } & { readonly oom: boolean });
 
-/** What the supervisor itself finds out. */
+/** What the supervisor finds out on its own. */
 type Finding =
-  /** The supervisor is there, and what happened before is told. */
+  /** The supervisor runs, and has reported what happened before. */
   | { readonly type: 'booted' }
-  /**
-   * A probe, a hook or a validation has ended. `detail` says how in a few words: `exit code 1`, `status 503`, `timed
-   * out`.
-   */
+  /** A probe, hook or validation has ended. `detail` says how: `exit code 1`, `status 503`, `timed out`. */
   | {
       readonly type: 'taskEnded';
       readonly id: number;
@@ -66,17 +62,17 @@ type Finding =
       readonly detail: string;
       readonly output: string;
     }
-  /** A container of the pod ran `sexton stop`. `among`: the members that it named; undefined: all members. */
+  /** A container of the pod ran `sexton stop`. `among`: the members that it named; undefined: all. */
   | { readonly type: 'stopAsked'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
   /** A container of the pod ran `sexton restart`. */
   | { readonly type: 'restartAsked'; readonly ask: RestartAsk }
-  /** The file of `config.reload[index]` has another content. */
+  /** The content of the file of `config.reload[index]` has changed. */
   | { readonly type: 'fileChanged'; readonly index: number }
   /**
-   * What has come to the ports since the drain began. `lastMs`: of the last connection that counts, CLOCK_MONOTONIC
-   * milliseconds, as far as is known now; undefined: none has. `open`: connections that are established; undefined:
-   * that was not looked at. `byAddress`: so many of those that are ignored came to where connections count, from others
-   * than us: their address is all that speaks against them. `steady`: how all that count came; undefined: otherwise.
+   * The connections to the ports since the drain began. `lastMs`: the last one that counts so far, CLOCK_MONOTONIC
+   * milliseconds. `open`: established connections; undefined: not counted. `byAddress`: those of other hosts on counted
+   * ports that were ignored only because of their address. `steady`: the common pace of all that count; undefined: they
+   * have none.
    */
   | {
       readonly type: 'trafficSeen';
@@ -89,37 +85,34 @@ type Finding =
     }
   /** New connections cannot be counted here. */
   | { readonly type: 'trafficUnavailable'; readonly why: string }
-  /** What the graveyard says of the pod's init containers; before all that it says of others. */
+  /** The graveyard's record of the pod's init containers; it comes before all records of other members. */
   | { readonly type: 'generationRead'; readonly generation: string }
-  /** All of the graveyard, as it is now. */
+  /** The whole graveyard as it is now. */
   | { readonly type: 'peersSeen'; readonly peers: readonly PeerView[] }
-  /** Time has passed. A late or needless one changes nothing. */
+  /** Time has passed. A late or needless tick changes nothing. */
   | { readonly type: 'ticked' };
 
 export type Event = (ChildReport | Finding) & { readonly at: Instant };
 
-/** What the host is told to do with the child. */
+/** What the host does with the child when told to. */
 export type ChildCommand =
   /**
-   * Signal the process group of `id`; nothing happens when it is gone. The host continues what is stopped after TERM,
-   * HUP, INT and QUIT.
+   * Signal the process group of `id`, if there still is one. The host continues stopped processes after TERM, HUP, INT
+   * and QUIT.
    */
   | { readonly type: 'kill'; readonly id: number; readonly signal: number }
   /**
-   * From now on the host forwards these signals to the group of `id` by itself, at once. Signals that are not in the
-   * table are reported as `signal`. Replaces the table before it.
+   * Forward these signals to the group of `id` at once, from now on. Other signals are reported as `signal`. Replaces
+   * the table before it.
    */
   | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /**
-   * The first of these signals is forwarded at once, like those of `forward`, and reported as `forwarded`; then all of
-   * them are out of this table again. So a stop request reaches a child that nothing has to be waited for, however slow
-   * the supervisor is, once. An empty table takes back the one before.
+   * Forward the first of these signals at once and report it as `forwarded`; that clears the table. It is how a stop
+   * request reaches a child that waits for nothing, however slow the supervisor is. An empty table withdraws the one
+   * before.
    */
   | { readonly type: 'forwardOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  /**
-   * Signal every stray and its process group, also those that turn up later; `straysGone` follows when none is left, at
-   * once if there is none.
-   */
+  /** Signal every stray and its process group, also those that appear later; `straysGone` follows when none is left. */
   | { readonly type: 'sweep'; readonly signal: number };
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -134,8 +127,7 @@ export type Effect =
       readonly details: Readonly<Record<string, unknown>>;
     }
   /**
-   * Run this probe or hook; `taskEnded` of the same id follows, after `timeoutMs` at the latest if there is such. Never
-   * a sleep.
+   * Run this probe or hook, never a sleep; `taskEnded` of the same id follows, after `timeoutMs` at the latest if set.
    */
   | {
       readonly type: 'startTask';
@@ -143,11 +135,11 @@ export type Effect =
       readonly action: Exclude<HookAction | ProbeAction | QuitAction | ReadyAction, SleepAction>;
       readonly timeoutMs: number | undefined;
     }
-  /** End a task that still runs; `taskEnded` may follow all the same. */
+  /** End a task that still runs; `taskEnded` may still follow. */
   | { readonly type: 'endTask'; readonly id: number }
   /**
-   * Watch the connections that come; `trafficSeen` follows, or `trafficUnavailable`. So many were counted by the
-   * supervisor before.
+   * Watch incoming connections; `trafficSeen` or `trafficUnavailable` follows. The counts are those of earlier
+   * supervisors.
    */
   | {
       readonly type: 'watchTraffic';
@@ -156,5 +148,5 @@ export type Effect =
       readonly ignored: number;
     }
   | { readonly type: 'unwatchTraffic' }
-  /** The member's life is over: write the tombstone, then leave with this code. */
+  /** The member's life is over: write the tombstone, then exit with this code. */
   | { readonly type: 'exit'; readonly code: number };

@@ -1,12 +1,9 @@
-/**
- * What this member knows about another one: the last tombstone that could be read, and whether its writer lives.
- */
+/** What this member knows about another one: its last readable tombstone, and whether its writer is alive. */
 import type { Tombstone } from '../format/tombstone.ts';
 
 /**
- * `held`: a connection to the holder of the peer's liveness socket is open. `lost`: it was, and was closed by the other
- * side. `none`: there never was one in this life of the peer, or it is not followed because its tombstone says it is
- * dead.
+ * `held`: a connection to the holder of the peer's liveness socket is open. `lost`: the other side has closed it.
+ * `none`: there was none in this life of the peer, or its tombstone says it is dead.
  */
 export type PeerLiveness = 'held' | 'lost' | 'none';
 
@@ -16,21 +13,21 @@ export interface PeerView {
   /** CLOCK_MONOTONIC milliseconds of our clock. Only with `lost`. */
   readonly lostAt?: number;
   /**
-   * Only with `none`: its socket is there and no process holds it. Without this, `none` is no evidence against the
-   * peer: not every volume can carry sockets, and connecting may be denied.
+   * Only with `none`: no process holds its socket. Without this, `none` proves nothing: not every volume carries
+   * sockets, and connecting may be denied.
    */
   readonly refused?: true;
-  /** The very first scan found it in this same state: same life, same death. */
+  /** The first scan found it in this same life and death. */
   readonly foundAtStart: boolean;
-  /** The file is gone; the tombstone is the last good view of it. */
+  /** The file is gone; the tombstone is its last readable content. */
   readonly vanished: boolean;
 }
 
-/** A peer as last seen, and since when it has been seen in just this life and death. */
+/** A peer as last seen, and since when its life and death have been the same. */
 export interface Peer extends PeerView {
   readonly sinceMs: number;
-  /** Since when nothing speaks against it any more in a life whose handle was free before. */
+  /** Since when it seems alive again, in a life whose socket had no holder before. */
   readonly backMs?: number;
-  /** When the platform's request to it was seen first. */
+  /** When we first saw the platform's stop request to it. */
   readonly askedSeenMs?: number;
 }

@@ -1,9 +1,8 @@
 /**
- * What a member's supervisor knows: plain data. State but its `peers` is the memo that init keeps for a supervisor that
- * comes back. What can happen to it and what it can do stands in `events.ts`. Desired and actual are apart: `child` is
- * what is, `stop` is what is wanted, `climb` is what is being done about it.
+ * What a member's supervisor knows, as plain data. All of it but `peers` is the memo that init keeps for the next
+ * supervisor. Desired and actual state are separate: `child` is what is, `stop` is what is wanted, `climb` is what is
+ * being done about it.
  */
-
 import type { ProbeKind } from '../config.ts';
 import type { ChildExit } from '../exit.ts';
 import type { DeathReason, Phase } from '../format/tombstone.ts';
@@ -12,30 +11,30 @@ import type { Instant } from '../time.ts';
 import { type Chronicle, NOTHING_WRITTEN } from './chronicle.ts';
 import type { Peer } from './peer.ts';
 
-/** What is, of the supervised process. A value exists only where it means something. */
+/** The actual state of the supervised process. A value exists only where it means something. */
 export type Child =
   /**
-   * Nothing runs yet: a start gate, or the first look at the graveyard. `after`: how the life before it ended, if that
-   * was for a restart of the pod.
+   * Nothing has started yet: a start gate is shut, or the graveyard is unread. `after`: how the previous life ended, in
+   * a restart of the pod.
    */
   | { readonly is: 'unstarted'; readonly after?: ChildExit }
-  /** `after`: how the life before this one ended, if there was one. */
+  /** `after`: how the previous life ended, if there was one. */
   | { readonly is: 'spawning'; readonly id: number; readonly after?: ChildExit | undefined }
   | { readonly is: 'alive'; readonly id: number; readonly pid: number; readonly sinceMs: number }
-  /** The process was reaped, others that it has started are left. */
+  /** The process was reaped, and processes that it started are left. */
   | {
       readonly is: 'leftovers';
       readonly id: number;
       readonly exit: ChildExit;
       readonly sinceMs: number;
       readonly livedMs: number;
-      /** The kernel ended it for want of memory. */
+      /** The kernel ended it because memory ran out. */
       readonly oom: boolean;
-      /** Its group is empty; those that are left have left the group before. */
+      /** Its group is empty; the processes that are left had left the group before. */
       readonly strays: boolean;
     }
   | { readonly is: 'backoff'; readonly untilMs: number; readonly exit: ChildExit }
-  /** `status` is the truth, `code` what the container exits with. */
+  /** `status` is how the command ended, `code` what the container exits with. */
   | {
       readonly is: 'gone';
       readonly status: number;
@@ -44,62 +43,72 @@ export type Child =
       readonly final: boolean;
     };
 
-/** Who decided that this member stops. Only the platform's stop has the platform's SIGKILL at its end. */
+/**
+ * Whether the platform or sexton decided that this member stops. Only the platform's stop ends in the platform's
+ * SIGKILL.
+ */
 export type StopOrigin = 'platform' | 'self';
 
-/** The wish to stop. Once there it never goes away, but that of a restart when the member starts again. */
+/** The desired stop. It never goes away, except that a restart's ends when the member starts again. */
 export interface Stop {
   readonly origin: StopOrigin;
-  /** As written: `signal TERM`, `mains finished`. */
+  /** As in the tombstone: `signal TERM`, `mains finished`. */
   readonly reason: string;
   readonly atMs: number;
-  /** The signal that asked; TERM when none did. */
+  /** The signal of the request; TERM where no signal came. */
   readonly signal: number;
-  /** How often the platform asked. From the second time on nothing is waited for. */
+  /** How many requests of the platform have come. See `isHurried`. */
   readonly requests: number;
-  /** Drain or linger lasts until then; an adaptive drain at most, and this becomes the moment in which it has ended. */
+  /** The end of drain or linger; for an adaptive drain first its latest end, then its actual one. */
   readonly earliestMs: number;
   /**
-   * The members that `sexton stop` named together: only these are waited for. undefined: all members, or a stop of
-   * another origin.
+   * The members that `sexton stop` named together: only these are waited for. undefined: all, or a stop of another
+   * origin.
    */
   readonly among?: readonly string[] | undefined;
-  /** The platform's first request: the same signal right behind it is no second one. */
+  /** The platform's first request, to recognize the same signal when it comes again right behind it. */
   readonly asked?: { readonly signal: number; readonly atMs: number };
-  /** The platform stops this container alone: the pod goes on, and no member waits for another. */
+  /** The platform stops only this container: the pod goes on, and no member waits for another. */
   readonly alone?: true;
   /** What it waits for now; undefined: nothing, the ladder has begun. */
   readonly waitsFor: 'turn' | 'drain' | 'linger' | 'pre-stop' | undefined;
 }
 
+/** Whether the platform has asked more than once: then nothing is waited for any more. */
+export function isHurried({ requests }: Pick<Stop, 'requests'>): boolean {
+  return requests >= 2;
+}
+
 /**
- * A restart in place of the pod, or of some of its members. The moment of the request is its name: of two that ask, the
- * later one counts, for all that either has asked.
+ * A restart in place of the pod, or of some members. The time of the request identifies it; two requests are merged,
+ * and the later time counts.
  */
 export interface RestartAsk {
   /** CLOCK_MONOTONIC milliseconds. */
   readonly requestedMs: number;
-  /** Who asked, or what, for the record. */
+  /** The origin of the request, for the record. */
   readonly by: string;
   /** From the request to KILL; undefined: as each member has declared. */
   readonly graceMs: number | undefined;
   /** undefined: all members. */
   readonly among: readonly string[] | undefined;
-  /** Who has a rule that restarts all containers on this code is to exit with it; undefined: all start again in place. */
+  /**
+   * A member with a rule that restarts all containers on this code exits with it; undefined: all start again in place.
+   */
   readonly byRule: number | undefined;
 }
 
-/** The one that this member takes part in, or took part in last. */
+/** The restart that this member takes part in, or took part in last. */
 export interface Restart extends RestartAsk {
-  /** The command has ended for it, and is not started before that moment; undefined: it has not ended, or lives again. */
+  /** The earliest time for the next start, once the command has ended; undefined: it has not ended, or lives again. */
   readonly restUntilMs?: number | undefined;
-  /** The one that was gone through before: word of that is old. */
+  /** The restart completed before this one: tombstones that name it are outdated. */
   readonly passedMs?: number | undefined;
   /** Since when the member starts again. */
   readonly againSinceMs?: number | undefined;
 }
 
-/** Connections from one address to one port, each about as long after the one before. */
+/** Connections from one address to one port at regular intervals. */
 export interface SteadyPace {
   readonly from: string;
   readonly port: number;
@@ -108,25 +117,25 @@ export interface SteadyPace {
 
 /** What an adaptive drain has seen. */
 export interface Traffic {
-  /** The moment of the last look by this supervisor; undefined: it has not looked, or cannot. */
+  /** When this supervisor last saw the connections; undefined: not yet, or it cannot. */
   readonly atMs: number | undefined;
-  /** Of the last connection that counts; undefined: none has come. */
+  /** When the last connection that counts came; undefined: none has. */
   readonly lastMs: number | undefined;
   readonly connections: number;
   readonly ignored: number;
-  /** Connections that were established at the last look; undefined: that was not looked at. */
+  /** Connections that were established then; undefined: not counted. */
   readonly open: number | undefined;
-  /** Of the ignored: by nothing but their address. A memo of an older sexton does not say. */
+  /** Those of the ignored that only their address excludes. The memo of an older sexton lacks this. */
   readonly byAddress?: number;
-  /** How all that count came; undefined: not as probes do. */
+  /** The common pace of all that count; undefined: they do not come as probes do. */
   readonly steady?: SteadyPace | undefined;
-  /** Why nothing can be seen here. */
+  /** Why connections cannot be seen here. */
   readonly unseen: string | undefined;
   /** Why the drain is over; undefined: it goes on. */
   readonly ended: 'quiet' | 'max' | 'grace floor' | 'deadline' | 'asked again' | 'command ended' | undefined;
 }
 
-/** Why this life of the child is to end although the member is not to stop. */
+/** Why this life of the child must end although the member does not stop. */
 export type FailingWhy = 'startup' | 'liveness' | 'post-start';
 
 export interface Failing {
@@ -141,16 +150,16 @@ export interface Failing {
 export type HookKind = 'postStart' | 'preStop';
 export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}` | `ready ${number}`;
 
-/** An action that runs: a probe, a hook, the validation of a reload, a quit call, a check of a sidecar's readiness. */
+/** A running action: a probe, a hook, the validation of a reload, a quit call or a ready check. */
 export interface Task {
   readonly key: TaskKey;
   readonly id: number;
   readonly sinceMs: number;
-  /** When it is ended, if it has a time of its own. */
+  /** When it times out, if it has a time limit of its own. */
   readonly untilMs: number | undefined;
   /** It was told to end. */
   readonly ending: boolean;
-  /** When it was; after a pause of the machine that is later than `untilMs`. A memo of an older sexton does not say. */
+  /** When it was told; later than `untilMs` after a pause of the machine. The memo of an older sexton lacks this. */
   readonly toldMs?: number;
 }
 
@@ -159,17 +168,17 @@ export interface Hook {
   readonly sinceMs: number;
 }
 
-/** What is known of a child by one of its probes. */
+/** What one probe of the child has shown. */
 export interface Vital {
   readonly verdict: 'unknown' | 'up' | 'down';
-  /** How many results in a row were like the last one. */
+  /** The number of equal results in a row up to now. */
   readonly run: number;
   readonly lastOk: boolean | undefined;
   readonly nextAtMs: number;
 }
 
-/** What was heard of a process that a start gate waits for. */
-export interface Look {
+/** The last answer of a process that a start gate waits for. */
+export interface ReadyCheck {
   readonly ok: boolean;
   /** In a few words. */
   readonly detail: string;
@@ -179,7 +188,7 @@ export interface Look {
 }
 
 /**
- * The ladder under way: for a stop, to end a life that has failed, or only to clear away what a child left when it
+ * The ladder under way: for a stop, for a life that has failed, or (`rest`) for the leftovers of a command that has
  * ended.
  */
 export interface Climb {
@@ -188,7 +197,7 @@ export interface Climb {
   readonly sinceMs: number;
   /** The end of a climb that sexton itself decided on; undefined: only the pod's deadline ends it. */
   readonly killAtMs: number | undefined;
-  /** KILL was sent: nothing is left to try. */
+  /** KILL was sent: no further rung is left. */
   readonly killed: boolean;
 }
 
@@ -197,68 +206,65 @@ export interface Deadline {
   readonly atMs: number;
   /** Since when the budget runs. */
   readonly sinceMs: number;
-  /** The child is ended by our own KILL then; a platform's stop without a declared grace period is not. */
+  /** Our own KILL ends the child then; not in a platform's stop without a declared grace period. */
   readonly kills: boolean;
-  /** It is the pod's, not just ours: others that stop wait no longer, either. */
+  /** It is the pod's: other stopping members wait no longer, either. */
   readonly shared: boolean;
 }
 
-/** Before which moment no stop of the pod can have begun: published for another member that is being stopped. */
+/** A time before which no stop of the pod began, published for another member that is being stopped. */
 export interface PodStopBound {
-  /** It had not been asked to stop then; undefined: no other member needs to know. */
+  /** This member had not been asked to stop by then; undefined: no other member needs to know. */
   readonly lookedMs: number | undefined;
-  /** No stop of the pod began before that, CLOCK_MONOTONIC milliseconds. */
+  /** No stop of the pod began before this, CLOCK_MONOTONIC milliseconds. */
   readonly notBeforeMs: number | undefined;
 }
 
 export interface State {
-  /** Random per start of the host: the first half of every incarnation. */
+  /** Random for each start of the host; the first half of every incarnation. */
   readonly hostId: string;
   /** The kernel's boot id: monotonic times of another boot mean nothing here. */
   readonly bootId: string;
-  /** Other boot ids that containers of this kernel are shown. */
+  /** Other boot ids that this kernel shows to containers. */
   readonly boots: readonly string[];
-  /**
-   * Which run of the pod's init containers this container follows; undefined: it is not recorded, or it was not read
-   * yet.
-   */
+  /** The run of the pod's init containers that this container follows; undefined: not recorded, or not read yet. */
   readonly generation: string | undefined;
   /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
   /**
-   * When the others were last looked at: time that has passed since then turns no doubt about one of them into a death.
+   * When the graveyard was last read. Doubt about a peer becomes a death only by the time of a read, not by the clock.
    */
   readonly lookedMs: number;
-  /** All that happened before this supervisor was there has been folded in: the rules may act. */
+  /** All earlier events have been folded in: the rules may act. */
   readonly isAwake: boolean;
   readonly phase: Phase;
   readonly child: Child;
   readonly stop: Stop | undefined;
   readonly climb: Climb | undefined;
   readonly restart: Restart | undefined;
-  /** How often it has started again for one. */
+  /** How often the member has started again for a restart. */
   readonly podRestarts: number;
   readonly deadline: Deadline | undefined;
   readonly podStopBound: PodStopBound | undefined;
-  /** undefined: there was no adaptive drain yet. */
+  /** undefined: no adaptive drain has begun. */
   readonly traffic: Traffic | undefined;
-  /** Children started so far: the id of the last one. */
+  /** The number of children started; the id of the last one. */
   readonly births: number;
-  /** The child to which the host passes on the next stop request by itself; undefined: it asks us first. */
+  /** The child to which the host forwards the next stop request on its own; undefined: it asks us first. */
   readonly promptFor: number | undefined;
-  /** Of this life of the child; all is forgotten with it. */
+  /** This and the next two belong to the current life of the child and end with it. */
   readonly failing: Failing | undefined;
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
   readonly vitals: Readonly<Partial<Record<ProbeKind, Vital>>>;
-  /** By the place in `startReady`; none: it was not heard of yet. */
-  readonly looks: Readonly<Record<number, Look>>;
+  /** By index in `startReady`; an entry is absent until the first answer. */
+  readonly looks: Readonly<Record<number, ReadyCheck>>;
   readonly tasks: readonly Task[];
-  /** Actions begun so far: the id of the last one. */
+  /** The number of actions begun; the id of the last one. */
   readonly actions: number;
-  /** The next wait between a death and the rebirth. */
+  /** The next pause between a death and the next start. */
   readonly backoffMs: number;
-  /** Things said once. */
+  /** What was logged once and is not logged again. */
   readonly said: readonly string[];
   readonly chronicle: Chronicle;
   /** By name; undefined: the graveyard was not read yet. Not part of the memo. */
@@ -274,7 +280,7 @@ export interface Origin {
   readonly solo: boolean;
 }
 
-/** The stop reason of a sidecar whose work is done. */
+/** The stop reason of a sidecar whose mains have finished. */
 export const MAINS_FINISHED = 'mains finished';
 /** The stop reason of `sexton stop`. */
 export const REQUEST = 'request';

@@ -1,6 +1,6 @@
 /**
  * Why a supervisor stays awake: the whole list of conditions. `sexton explain` prints those of flags and volume, the
- * debug log the others. Init decides in the end (`src/init/sleep.c`): it lets no supervisor go that has missed an event.
+ * debug log the others. Init decides in the end (`src/init/supervisor/sleep.c`): it lets no supervisor go that has missed an event.
  */
 import type { MemberConfig } from '../../core/config.ts';
 import { restartsOfOthers } from '../../core/pod/restart.ts';

@@ -1,6 +1,4 @@
-/**
- * The cells of the table: what becomes of a state, and what is done.
- */
+/** The cells of the table: what becomes of a state, and what is done. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Phase } from '../../../src/core/format/tombstone.ts';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';

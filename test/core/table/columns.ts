@@ -1,7 +1,4 @@
-/**
- * The columns of the table: everything that can happen.
- */
-
+/** The columns of the table: everything that can happen. */
 import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { RestartAsk } from '../../../src/core/state/state.ts';
@@ -131,7 +128,7 @@ function signal(number: number): EventOf {
   return { type: 'signal', signal: number, senderPid: 0, fromTerminal: false };
 }
 
-/** Of a child only that can come which it still has before it; word of an earlier one is late and changes nothing. */
+/** The events that can still come of this child; those of an earlier one are late and change nothing. */
 function ofChild(
   { state: { child, births } }: Row,
   kinds: readonly string[],

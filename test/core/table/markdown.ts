@@ -1,6 +1,4 @@
-/**
- * The generated parts of `docs/internals/states.md`: the tables and the picture, all from the same cells.
- */
+/** The generated parts of `docs/internals/states.md`: the tables and the picture, all from the same cells. */
 import { type Cell, cellOf } from './cells.ts';
 import { type Column, GROUPS, type Group } from './columns.ts';
 import { type Row, rows } from './rows.ts';

@@ -50,10 +50,7 @@ const MAIN = mainConfig({
   ],
 });
 const MESHED = mainConfig({ gracePeriodMs: 30_000, startReady: [readyOf('proxy')] });
-const ADAPTIVE = mainConfig({
-  gracePeriodMs: 30_000,
-  drain: ADAPTIVE_DRAIN,
-});
+const ADAPTIVE = mainConfig({ gracePeriodMs: 30_000, drain: ADAPTIVE_DRAIN });
 const FREE = mainConfig({ gracePeriodMs: 30_000 });
 const SIDECAR = sidecarConfig({
   ...COMMON,

@@ -1,6 +1,4 @@
-/**
- * `node test/core/table/write.ts`: writes the generated parts of `docs/internals/states.md` again.
- */
+/** `node test/core/table/write.ts`: writes the generated parts of `docs/internals/states.md` again. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { regenerate } from './markdown.ts';

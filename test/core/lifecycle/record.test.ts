@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatTombstone, MAX_HISTORY } from '../../../src/core/format/tombstone.ts';
+import { parseTombstone } from '../../../src/core/format/tombstone-parse.ts';
+import { readMemo, writeMemo } from '../../../src/runtime/memo.ts';
+import { alive, BOOT, HOST_ID, START, sidecarConfig } from '../helpers.ts';
+import { Life, main, sidecar } from '../life.ts';
+
+const gate = (name: string) => ({ name, condition: 'started', optional: false }) as const;
+const MAX_MEMO_BYTES = 65_536;
+
+describe('the tombstone of a life', () => {
+  it('a tombstone says whose it is from the first moment on', () => {
+    const config = sidecarConfig({
+      name: 'proxy',
+      session: 's1',
+      startAfter: [gate('net')],
+      restartPolicy: 'OnFailure',
+    });
+    assert.deepEqual(new Life({ config }).tombstone, {
+      Version: 1,
+      Name: 'proxy',
+      Role: 'sidecar',
+      Session: 's1',
+      Boot: BOOT,
+      Incarnation: `${HOST_ID}-0`,
+      Phase: 'waiting',
+      RestartPolicy: 'OnFailure',
+      StartAfter: ['net'],
+      Restarts: 0,
+      History: [],
+    });
+  });
+
+  it('a tombstone has Born and Started, and a new incarnation with each child', () => {
+    const life = new Life(sidecar());
+    const first = life.tombstone;
+    assert.deepEqual([first.Incarnation, first.Restarts, first.Born], [`${HOST_ID}-1`, 0, first.Started]);
+    const second = life.pass(1_000).endChild(1).pass(1_000).tombstone;
+    assert.deepEqual([second.Incarnation, second.Restarts, second.Died], [`${HOST_ID}-2`, 1, undefined]);
+    assert.ok((second.Started ?? '') > (first.Started ?? 'z'));
+  });
+
+  it('a tombstone has its death in both clocks, once', () => {
+    const life = new Life(main()).pass(1_234).endChild(0);
+    const { Died, DiedMonotonic, ExitCode, Reason, Signal } = life.tombstone;
+    assert.deepEqual([DiedMonotonic, ExitCode, Reason, Signal], [START + 1_234, 0, 'completed', undefined]);
+    assert.equal(Died, '2027-01-15T08:16:41.234000000Z');
+    life.pass(60_000).signal(15);
+    assert.equal(life.tombstone.Died, Died);
+  });
+
+  it('a tombstone has no Died while another life follows or the group is not empty', () => {
+    const life = new Life(main({}, { leaves: 5_000, on: { 15: 'ignores' } })).endChild(0);
+    assert.deepEqual([life.tombstone.Died, life.tombstone.ExitCode], [undefined, undefined]);
+    assert.equal(life.pass(5_000).tombstone.ExitCode, 0);
+  });
+
+  it('a tombstone names every signal received and sent', () => {
+    const life = new Life(main({ signals: { 1: 12 } }, { on: { 12: 'ignores' } }));
+    life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7 }).signal(15);
+    const history = life.tombstone.History?.map(({ At: _at, ...entry }) => entry) ?? [];
+    for (const entry of [
+      { Event: 'signal received', Signal: 'SIGHUP', Sender: 0 },
+      { Event: 'signal sent', Signal: 'SIGUSR2' },
+      { Event: 'signal forwarded', Signal: 'SIGUSR1', As: 'SIGUSR2', Sender: 7 },
+      { Event: 'signal received', Signal: 'SIGTERM', Sender: 0 },
+      { Event: 'signal sent', Signal: 'SIGTERM' },
+      { Event: 'exited', Signal: 'SIGTERM', Core: false },
+    ])
+      assert.ok(
+        history.some((other) => JSON.stringify(other) === JSON.stringify(entry)),
+        JSON.stringify(entry),
+      );
+  });
+
+  it('a tombstone keeps 64 entries of history, the first and the newest', () => {
+    const life = new Life(main({}, { on: { 10: 'ignores' } }));
+    for (let count = 0; count < 200; count += 1) life.signal(10).pass(1);
+    const { History = [] } = life.tombstone;
+    assert.equal(History.length, MAX_HISTORY);
+    assert.equal(History[0]?.Event, 'phase');
+    const parsed = parseTombstone('self', formatTombstone(life.tombstone));
+    assert.ok(parsed.ok);
+    assert.equal(parsed.tombstone.Phase, 'running');
+  });
+});
+
+describe('the memo', () => {
+  it('a memo of another host or another format is ignored', () => {
+    const { state } = new Life(main());
+    const memo = writeMemo({ state, isHeld: true });
+    assert.equal(readMemo(memo, HOST_ID)?.isHeld, true);
+    assert.equal(readMemo(memo, 'another'), undefined);
+    assert.equal(readMemo('{', HOST_ID), undefined);
+    assert.equal(readMemo(memo.replace('"format":1', '"format":0'), HOST_ID), undefined);
+  });
+
+  it('a memo stays under 64 KiB with 64 long names that come and go', () => {
+    const names = Array.from({ length: 64 }, (_, index) => `${index}-`.padEnd(63, 'n'));
+    const config = sidecarConfig({ mains: names, startAfter: names.map(gate), startTimeoutMs: 10_000_000 });
+    const life = new Life({ config, peers: [] }).pass(20_000);
+    const sizes = names.map((name, index) => {
+      const seen = names.slice(0, index).map((other) => alive(other));
+      life.see(...seen, alive(name, { Phase: 'starting' })).pass(10);
+      life
+        .see(...seen, alive(name, { Phase: 'backoff' }))
+        .pass(10)
+        .signal(10);
+      return Buffer.byteLength(writeMemo({ state: life.state, isHeld: true }));
+    });
+    assert.ok(Math.max(...sizes) < MAX_MEMO_BYTES, `${Math.max(...sizes)} bytes`);
+  });
+});

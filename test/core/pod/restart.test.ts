@@ -1,0 +1,300 @@
+/** A restart of the pod in place: all stop in order, all start again behind their gates. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';
+import type { Tombstone } from '../../../src/core/format/tombstone.ts';
+import { merged } from '../../../src/core/pod/restart.ts';
+import type { PeerView } from '../../../src/core/state/peer.ts';
+import type { RestartAsk } from '../../../src/core/state/state.ts';
+import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig, stopping } from '../helpers.ts';
+import type { ChildScript } from '../host.ts';
+import { Life, main } from '../life.ts';
+import { type MemberScript, Pod } from '../pod.ts';
+
+const after = (name: string) => [{ name, condition: 'started', optional: false }] as const;
+const traps = (afterMs: number): ChildScript => ({ on: { 15: { afterMs, code: 0 } } });
+const GRACE = { gracePeriodMs: 30_000 };
+const ON_88: RestartRule = { action: 'restart-all', codes: [88], except: false };
+
+function ask(atMs: number, change: Partial<RestartAsk> = {}): RestartAsk {
+  return {
+    requestedMs: START + atMs,
+    by: 'a test',
+    graceMs: undefined,
+    among: undefined,
+    byRule: undefined,
+    ...change,
+  };
+}
+
+/** A proxy, and a main that starts after it. */
+function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {}): readonly MemberScript[] {
+  return [
+    { config: sidecarConfig({ ...GRACE, name: 'proxy', mains: ['work'], ...proxy }), child: traps(100) },
+    { config: mainConfig({ ...GRACE, name: 'work', startAfter: after('proxy'), ...main }), child: traps(200) },
+  ];
+}
+
+describe('two requests that are under way', () => {
+  const [first, last] = [ask(0, { graceMs: 4_000 }), ask(100)];
+
+  it('two restarts are merged: the later one counts, for the members of both', () => {
+    const { requestedMs, among } = merged(ask(0, { among: ['a'] }), ask(100, { among: ['b'] }));
+    assert.deepEqual([requestedMs, [...(among ?? [])].sort()], [START + 100, ['a', 'b']]);
+    assert.equal(merged(first, last).graceMs, undefined);
+    assert.equal(merged(last, { ...first, requestedMs: START + 200 }).graceMs, 4_000);
+  });
+
+  it('merged restarts cut no grace period short (seed 817)', () => {
+    const some = { ...last, among: ['a', 'b'] };
+    assert.equal(merged(first, some).graceMs, undefined);
+    assert.equal(merged(first, { ...some, graceMs: 9_000 }).graceMs, 9_000);
+    assert.equal(merged(first, { ...some, graceMs: 2_000 }).graceMs, 4_000);
+    assert.equal(merged({ ...first, among: ['b', 'c'] }, { ...some, graceMs: 9_000 }).graceMs, 9_000);
+    assert.equal(merged({ ...first, among: ['b', 'c'] }, some).graceMs, undefined);
+  });
+
+  it('a restart is heard of without sockets after an earlier read (seed 2043064)', () => {
+    const config = sidecarConfig({ mains: ['work'] });
+    const found = { ...alive('work'), liveness: 'none', foundAtStart: true } as const;
+    const asked = { StopRequested: 'now', StopReason: 'restart requested', RestartBy: 'work: exit code 7' };
+    const seen = (atMs: number): PeerView => ({
+      ...found,
+      tombstone: { ...found.tombstone, ...asked, Phase: 'waiting', RestartRequested: START + atMs },
+    });
+    const ofBefore = new Life({ config, peers: [seen(0)] }).pass(5_000);
+    assert.deepEqual(ofBefore.spawns.length, 1);
+    const life = new Life({ config, peers: [found] }).pass(5_000).see(seen(4_000)).pass(2_000);
+    assert.ok(life.logs.includes('info: asked to restart in place'));
+  });
+});
+
+describe('a restart in place', () => {
+  it('a restart stops all and starts all again in order, in the same containers', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
+    const [proxy, work] = [pod.of('proxy'), pod.of('work')];
+    assert.deepEqual([work.signals, proxy.signals], [[[1_000, 15]], [[1_200, 15]]]);
+    assert.deepEqual(proxy.spawns, [0, 1_300]);
+    assert.deepEqual(work.spawns, [0, 1_300]);
+    assert.deepEqual([pod.ends, proxy.phase, work.phase], [[], 'running', 'running']);
+    const { PodRestarts, RestartBy, StopReason, Deadline, LastReason } = work.tombstone;
+    assert.deepEqual(
+      [PodRestarts, RestartBy, StopReason, Deadline, LastReason],
+      [1, 'a test', undefined, undefined, 'stopped'],
+    );
+  });
+
+  it('a restart drains first, by one deadline for all', () => {
+    const pod = new Pod(pair({ drain: fixed(2_000) })).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { graceMs: 10_000 }) }));
+    assert.deepEqual([pod.of('work').phase, pod.of('proxy').phase], ['draining', 'holding']);
+    assert.deepEqual([pod.of('work').deadlineMs, pod.of('proxy').deadlineMs], [11_000, 11_000]);
+    assert.deepEqual(pod.pass(10_000).of('work').spawns, [0, 3_300]);
+  });
+
+  it('the platform’s stop beats a restart, also between the two lives', () => {
+    const early = new Pod(pair())
+      .pass(1_000)
+      .act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
+    assert.deepEqual(early.pass(100).delete().pass(60_000).ends, ['work 0', 'proxy 0']);
+    const resting = new Life({ config: mainConfig(GRACE), peers: [alive('other')], child: traps(100) })
+      .feed({ type: 'restartAsked', ask: ask(0) })
+      .pass(1_000);
+    assert.deepEqual([resting.phase, resting.signal(15).exitCode, resting.spawns], ['waiting', 0, [0]]);
+    assert.deepEqual([resting.tombstone.StopReason, resting.tombstone.Reason], ['signal TERM', 'stopped']);
+  });
+
+  it('a restart of some members leaves the others alone', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { among: ['work'] }) })).pass(5_000);
+    assert.deepEqual([pod.of('proxy').spawns, pod.of('work').spawns], [[0], [0, 1_200]]);
+  });
+
+  it('two restarts at the same time are one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(999) }));
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) })).pass(10_000);
+    assert.deepEqual([pod.of('proxy').spawns.length, pod.of('work').spawns.length], [2, 2]);
+  });
+
+  describe('asked for right after another one, while others still tell of that', () => {
+    const resting = (name: string, change: Partial<Tombstone> = {}): PeerView =>
+      stopping(name, undefined, {
+        Phase: 'waiting',
+        StopReason: 'restart requested',
+        RestartRequested: START,
+        ...change,
+      });
+    const twice = (...names: readonly string[]): Life =>
+      new Life({
+        config: sidecarConfig({ ...GRACE, mains: ['work'] }),
+        peers: names.map((name) => alive(name)),
+        child: traps(100),
+      })
+        .feed({ type: 'restartAsked', ask: ask(0) })
+        .see(...names.map((name) => resting(name)))
+        .pass(200);
+
+    it('a restart right after another holds on beyond the old deadline (seed 910754)', () => {
+      const life = twice('work', 'other');
+      assert.equal(life.spawns.length, 2);
+      life.see(alive('work'), resting('other', { Deadline: START + 1_000 }));
+      life.feed({ type: 'restartAsked', ask: ask(200) }).pass(5_000);
+      assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
+    });
+
+    it('a restart right after another waits for mains that tell of the old one', () => {
+      const life = twice('work').feed({ type: 'restartAsked', ask: ask(200) });
+      assert.deepEqual([life.phase, life.signals.length], ['holding', 1]);
+      assert.equal(life.see(resting('work', { RestartRequested: START + 200 })).signals.length, 2);
+    });
+  });
+
+  it('a member that reads of a restart late, without sockets, joins it (seed 5020891)', () => {
+    const life = new Life({ config: mainConfig(GRACE), child: traps(100) }).pass(500);
+    const told = { RestartRequested: START + 200, PodRestarts: 1 };
+    life.see(alive('work', told, { liveness: 'none', foundAtStart: true })).pass(3_000);
+    assert.equal(life.tombstone.PodRestarts, 1);
+  });
+
+  it('a member does not start again while a later restart is doubted (seed 5004565)', () => {
+    const life = new Life(main(GRACE, traps(100)));
+    life.feed({ type: 'restartAsked', ask: ask(0) });
+    const told = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 10 } as const;
+    life.see({ ...stopping('other', undefined, told), foundAtStart: true }).pass(5_000);
+    assert.deepEqual([life.spawns, life.tombstone.PodRestarts], [[0, 1_000], 1]);
+  });
+
+  it('a restart waits for its deadline, and 6 s, for a member that has not heard of it', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [alive('deaf')], child: traps(100) });
+    life.feed({ type: 'restartAsked', ask: ask(0, { graceMs: 5_000 }) }).pass(20_000);
+    assert.deepEqual(life.spawns, [0, 6_000]);
+  });
+
+  it('a restart does not wait for dead members', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [dead('over', 0)], child: traps(100) });
+    assert.deepEqual(life.feed({ type: 'restartAsked', ask: ask(0) }).pass(1_000).spawns, [0, 100]);
+  });
+
+  it('a restart dated in the future is ignored, and prevents no later one', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(3_600_000) })).pass(10_000);
+    const work = pod.of('work');
+    assert.deepEqual([work.spawns, work.phase], [[0], 'running']);
+    assert.ok(work.logs.includes('warn: ignored a request to restart in place: its time has not come'));
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(11_000) })).pass(10_000);
+    assert.deepEqual([work.spawns.length, pod.of('proxy').spawns.length], [2, 2]);
+  });
+
+  it('a restart goes on with another supervisor', () => {
+    const pod = new Pod(pair()).pass(1_000).act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000) }));
+    for (const name of ['work', 'proxy']) pod.act(name, (life) => life.loseSupervisor().feed({ type: 'booted' }));
+    assert.deepEqual(pod.pass(10_000).of('work').spawns.length, 2);
+  });
+});
+
+describe('restart-pod-on', () => {
+  it('an exit code restarts all, with growing pauses', () => {
+    const restartPodOn = { codes: [70], liveness: false, max: undefined };
+    const pod = new Pod(pair({ restartPodOn })).pass(1_000).act('work', (life) => life.endChild(70));
+    assert.deepEqual([pod.pass(1_000).of('proxy').spawns.length, pod.of('work').spawns], [2, [0, 1_100]]);
+    assert.equal(pod.of('proxy').tombstone.RestartBy, 'work: exit code 70');
+    pod.act('work', (life) => life.endChild(70)).pass(1_000);
+    assert.deepEqual(pod.of('work').spawns, [0, 1_100, 2_200]);
+    assert.deepEqual(pod.act('work', (life) => life.endChild(1)).pass(1_000).ends, ['work 1', 'proxy 0']);
+  });
+
+  describe('has an end', () => {
+    const crash = (pod: Pod): Pod => pod.act('work', (life) => life.endChild(70)).pass(30_000);
+    const crashed = (times: number, change: Partial<MemberConfig>): Pod =>
+      Array.from({ length: times }).reduce<Pod>(crash, new Pod(pair({ restartPodOn: ON_70, ...change })).pass(1_000));
+    const ON_70 = { codes: [70], liveness: false, max: undefined };
+
+    it('restarts by exit code end after six where a Job could run', () => {
+      for (const restartPolicy of ['Never', 'OnFailure'] as const) {
+        const sixth = crashed(6, { restartPolicy });
+        assert.deepEqual([sixth.of('work').tombstone.PodRestarts, sixth.ends], [6, []]);
+        assert.deepEqual(crash(sixth).ends[0], 'work 70', restartPolicy);
+        assert.ok(sixth.of('work').logs.includes('error: not restarting the pod again'));
+      }
+    });
+
+    it('restarts by exit code end where declared, and never under Always', () => {
+      const declared = crashed(2, { restartPolicy: 'Always', restartPodOn: { ...ON_70, max: 2 } });
+      assert.deepEqual([declared.ends, crash(declared).ends], [[], ['work 70']]);
+      assert.deepEqual(crashed(9, { restartPolicy: 'Always' }).ends, []);
+    });
+
+    it('restarts by liveness end, too, and the failure then ends this life alone', () => {
+      const change = { restartPodOn: { codes: [], liveness: true, max: 1 }, ...probes({ liveness: { failures: 1 } }) };
+      const life = new Life(
+        main({ ...GRACE, ...change }, { ...traps(200), actions: { liveness: [{ afterMs: 1_000, ok: false }] } }),
+      );
+      life.pass(30_000);
+      assert.deepEqual([life.tombstone.PodRestarts, life.spawns.length], [1, 2]);
+      assert.equal(life.tombstone.Phase, 'dead');
+    });
+  });
+
+  it('a failed liveness probe restarts all, in order', () => {
+    const change = {
+      restartPodOn: { codes: [], liveness: true, max: undefined },
+      ...probes({ liveness: { failures: 1 } }),
+    };
+    const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
+    const pod = new Pod([
+      proxy,
+      {
+        ...work,
+        child: {
+          ...traps(200),
+          actions: {
+            liveness: [
+              { afterMs: 1_000, ok: false },
+              { afterMs: 1, ok: true },
+            ],
+          },
+        },
+      },
+    ]);
+    pod.pass(5_000);
+    assert.deepEqual([pod.of('work').spawns, pod.of('proxy').spawns.length], [[0, 1_300], 2]);
+  });
+});
+
+describe('by rule', () => {
+  it('the member with the restart rule exits with its code when all have ended', () => {
+    const pod = new Pod(pair({ restartRules: [ON_88] })).pass(1_000);
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: ask(1_000, { byRule: 88 }) })).pass(5_000);
+    assert.deepEqual([pod.ends, pod.of('proxy').phase, pod.of('proxy').spawns], [['work 88'], 'waiting', [0]]);
+    assert.equal(pod.of('work').tombstone.Final, false);
+  });
+
+  it('all start again in place, with an error, where the platform does not follow', () => {
+    const life = new Life(main(GRACE, traps(100)));
+    life.feed({ type: 'restartAsked', ask: ask(0, { byRule: 88 }) }).pass(70_000);
+    assert.deepEqual(life.spawns, [0, 60_000]);
+    assert.ok(life.logs.some((line) => line.startsWith('error: the platform has not restarted all containers')));
+  });
+});
+
+const config = sidecarConfig({ mains: ['work'] });
+const told = { RestartRequested: START - 5_000, RestartBy: 'a test' };
+const rests = (name: string) => {
+  const asked: Partial<Tombstone> = { StopRequested: 'before', StopReason: 'restart requested', Phase: 'waiting' };
+  return alive(name, { ...told, ...asked }, { foundAtStart: true });
+};
+
+describe('a member that starts during a restart in place', () => {
+  it('a member that starts during a restart takes part', () => {
+    const life = new Life({ config, peers: [alive('work', {}, { foundAtStart: true }), rests('other')] }).pass(2_000);
+    assert.equal(life.state.stop?.reason, 'restart requested');
+  });
+
+  it('a member that starts after others have started again does not take part', () => {
+    const again = alive('work', { ...told, PodRestarts: 1 }, { foundAtStart: true });
+    const life = new Life({ config, peers: [again, rests('other')] }).pass(60_000);
+    assert.deepEqual([life.state.stop, life.spawns, life.signals], [undefined, [0], []]);
+  });
+});
