@@ -116,6 +116,8 @@ eachBuild('A4 init forwards stop requests at once where nothing has to be waited
     assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
     send(init.pid, 'SIGTERM');
     assert.equal((await supervisor.expect('forwarded'))[0], String(SIGTERM));
+    supervisor.commit('exit', 0);
+    await init.ended;
   }
 });
 
@@ -132,6 +134,8 @@ eachBuild(
       const supervisor = await init.supervisor();
       await supervisor.expect('spawned');
       assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
+      supervisor.commit('exit', 0);
+      await init.ended;
     }
   },
 );
@@ -156,6 +160,8 @@ eachBuild('A4 init keeps the declared grace period before there is a supervisor'
     if (told === 'signal') await supervisor.expect('stop-sent');
     assert.deepEqual(await supervisor.expect('overdue'), ['1']);
     await supervisor.expect('exited');
+    supervisor.commit('exit', 0);
+    await init.ended;
   }
 });
 

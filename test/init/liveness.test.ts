@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
 import { STATIC } from './builds.ts';
-import { attend, hasPassed, onBench, REFUSED } from './scripted.ts';
+import { attend, connected, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const { SIGUSR1 } = constants.signals;
 
@@ -19,10 +18,7 @@ onBench('K14 the connections of peers end when init is killed, and not before', 
   assert.equal(lstatSync(bench.path('live')).mode & 0o7777, 0o666);
   await supervisor.kill();
   await init.supervisor();
-  assert.ok(
-    peers.every((it) => !it.closed),
-    'the death of the supervisor is not a death',
-  );
+  assert.ok(!peers.some((it) => it.closed), 'the death of the supervisor is not a death');
   send(init.pid, 'SIGKILL');
   await waitFor('all peers see it', () => peers.every((it) => it.closed));
 });
@@ -50,10 +46,8 @@ onBench('a new socket does not refuse a peer that waits to be accepted', async (
   // Stopped, init cannot accept; the kernel completes the connection without it.
   send(init.pid, 'SIGSTOP');
   const waiting = await peer(bench.path('live'));
-  const commit = encodeFrame(['commit', 'listen', bench.path('live')]);
-  const before = supervisor.sent;
-  supervisor.raw(commit);
-  await hasPassed(bench, supervisor, before + commit.length);
+  supervisor.commit('listen', bench.path('live'));
+  await hasPassed(bench, supervisor, supervisor.sent);
   send(init.pid, 'SIGCONT');
   await supervisor.expect('signal');
   // An end that the kernel has reported by now is heard of before these are connected.
@@ -67,14 +61,7 @@ onBench('init says once that it cannot listen, and goes on', async (bench) => {
   const { init, supervisor } = await attend(bench);
   mkdirSync(bench.path('directory'));
   symlinkSync('elsewhere', bench.path('link'));
-  supervisor.commit(
-    'listen',
-    bench.path('absent/live'),
-    'listen',
-    bench.path('directory'),
-    'listen',
-    bench.path('link'),
-  );
+  for (const name of ['absent/live', 'directory', 'link']) supervisor.commit('listen', bench.path(name));
   await peer(bench.path('link'));
   assert.ok(lstatSync(bench.path('link')).isSocket(), 'a link is replaced and not followed');
   assert.deepEqual(init.stderr().match(/cannot listen at \S+/g), [
@@ -115,7 +102,7 @@ onBench('peers beyond the limit wait, and leave init the descriptors that it nee
   supervisor.commit('spawn', 1, 0, 1, 'true');
   await supervisor.skip('spawned', 'exited', 'group-gone');
   await supervisor.kill();
-  const _next = await init.supervisor();
+  await init.supervisor();
   assert.ok(peers.every((it) => !it.closed));
   for (const it of peers.slice(0, 60)) it.socket.destroy();
   send(init.pid, 'SIGKILL');
@@ -127,17 +114,8 @@ interface Peer {
   readonly closed: boolean;
 }
 
-/** Connects once there is a listener. */
 async function peer(path: string): Promise<Peer> {
-  const socket = await waitFor(`there is a listener at ${path}`, () => {
-    const attempt = connect(path);
-    return new Promise<Socket | false>((resolve) => {
-      attempt.once('connect', () => resolve(attempt));
-      attempt.once('error', () => resolve(false));
-    });
-  });
-  socket.on('error', () => {});
-  socket.resume();
+  const socket = (await connected(path)).resume();
   return {
     socket,
     get closed() {

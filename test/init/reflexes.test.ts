@@ -9,15 +9,26 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
 import { fill } from '../../src/core/lifecycle/prepared-ends.ts';
-import { childrenOf, send } from '../helpers/process.ts';
+import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
-import { AGENT, type Bench, begin, eachBuild, hasPassed, type Init, layBench, loseSupervisor } from './scripted.ts';
+import {
+  AGENT,
+  type Bench,
+  begin,
+  connected,
+  eachBuild,
+  fallAsleep,
+  hasPassed,
+  type Init,
+  layBench,
+  loseSupervisor,
+} from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
 /** Places, as `src/core/lifecycle/placeholders.ts` describes them. */
@@ -59,12 +70,6 @@ async function apply({ bench, supervisor }: Scene, ...fields: readonly (string |
   rmSync(bench.path('applied'));
   const appliedMs = Number(process.hrtime.bigint() / 1_000_000n);
   await waitFor('another millisecond', () => Number(process.hrtime.bigint() / 1_000_000n) > appliedMs);
-}
-
-async function fallAsleep({ init, supervisor }: Scene): Promise<void> {
-  supervisor.commit('sleep');
-  await supervisor.closed();
-  await waitFor('and reaped', () => childrenOf(init.pid).length === 1);
 }
 
 function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
@@ -357,14 +362,7 @@ interface Hearer {
 /** Connects once it listens: the socket is there a moment before. */
 async function hearer(path: string): Promise<Hearer> {
   let heard = '';
-  const socket = await waitFor(`there is a listener at ${path}`, () => {
-    const attempt = connect(path);
-    return new Promise<Socket | false>((resolve) => {
-      attempt.once('connect', () => resolve(attempt));
-      attempt.once('error', () => resolve(false));
-    });
-  });
-  socket.on('error', () => {});
+  const socket = await connected(path);
   socket.on('data', (bytes) => {
     heard += bytes;
   });

@@ -13,10 +13,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { NODE } from '../helpers/paths.ts';
-import { programOf, send } from '../helpers/process.ts';
+import { childrenOf, programOf, send } from '../helpers/process.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { BUILDS, type Build } from './builds.ts';
@@ -213,6 +213,25 @@ export async function loseSupervisor({ bench, init, supervisor }: Omit<Scene, 'p
   renameSync(bench.path('bin/node'), bench.path('bin/away'));
   await supervisor.kill();
   await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
+}
+
+/** Lets the supervisor sleep, and waits until init has reaped it. */
+export async function fallAsleep({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>): Promise<void> {
+  supervisor.commit('sleep');
+  await supervisor.closed();
+  await waitFor('init has reaped the supervisor', () => childrenOf(init.pid).length === 1);
+}
+
+/** Connects to a socket once there is a listener. */
+export async function connected(path: string): Promise<Socket> {
+  const socket = await waitFor(`there is a listener at ${path}`, () => {
+    const attempt = connect(path);
+    return new Promise<Socket | false>((resolve) => {
+      attempt.once('connect', () => resolve(attempt));
+      attempt.once('error', () => resolve(false));
+    });
+  });
+  return socket.on('error', () => {});
 }
 
 /** Waits until the relay has written this many bytes to init's socket. */

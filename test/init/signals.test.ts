@@ -115,6 +115,8 @@ onBench('A7 no CONT follows TERM to an application that is not stopped', async (
   supervisor.commit('kill', 1, SIGUSR1);
   await init.says('usr1');
   assert.equal(init.stdout(), 'up\nterm\nusr1\n');
+  supervisor.commit('exit', 0);
+  await init.ended;
 });
 
 onBench('A7 only the stopped processes of a group get CONT', async (bench) => {
@@ -127,6 +129,8 @@ onBench('A7 only the stopped processes of a group get CONT', async (bench) => {
   supervisor.commit('kill', 1, SIGTERM);
   for (const text of ['inner term', 'inner cont', '\nterm']) await init.says(text);
   assert.doesNotMatch(init.stdout(), /\ncont/);
+  supervisor.commit('exit', 0);
+  await init.ended;
 });
 
 onBench('group-gone comes after the last process of the group, and kill reaches the others before', async (bench) => {

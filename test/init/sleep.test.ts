@@ -11,7 +11,7 @@ import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { begin, eachBuild, type Init, layBench } from './scripted.ts';
+import { begin, eachBuild, fallAsleep, type Init, layBench } from './scripted.ts';
 
 const { SIGUSR1, SIGUSR2 } = constants.signals;
 
@@ -60,17 +60,6 @@ async function settled(supervisor: Supervisor, init: Init, signal: number): Prom
   return Number(seq);
 }
 
-async function asleep({ supervisor, init }: Stage): Promise<void> {
-  supervisor.commit('sleep');
-  await supervisor.closed();
-  await waitFor('the supervisor is gone', () => hasEnded(supervisor.about.pid));
-  await waitFor('and reaped', () => childrenOf(init.pid).length === 1);
-}
-
-function childrenOf(pid: number): readonly string[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean);
-}
-
 /** The next supervisor, and what has woken it; it knows what the last one knew. */
 async function woken({ init }: Stage): Promise<{ readonly next: Supervisor; readonly why: string }> {
   const next = await init.supervisor();
@@ -117,7 +106,7 @@ for (const [cause, { why: expected, does }] of Object.entries(CAUSES)) {
   eachBuild(`P15 ${cause} wakes the supervisor`, async (t, build) => {
     const stage = await watching(t, build);
     await waitFor('init is connected', () => stage.connections.length === 1);
-    await asleep(stage);
+    await fallAsleep(stage);
     does(stage);
     const { next, why } = await woken(stage);
     assert.ok(why.startsWith(expected), why);
@@ -128,7 +117,7 @@ for (const [cause, { why: expected, does }] of Object.entries(CAUSES)) {
 
 eachBuild('P15 a signal and the end of the child wake the supervisor, and each is reported once', async (t, build) => {
   const stage = await watching(t, build);
-  await asleep(stage);
+  await fallAsleep(stage);
   send(stage.init.pid, SIGUSR2);
   const { next, why } = await woken(stage);
   assert.equal(why, 'event');
@@ -170,13 +159,13 @@ eachBuild('P15 the due time wakes the supervisor', async (t, build) => {
   const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
   // At least half a second from now: the kernel may count uptime with the time that the machine was suspended.
   stage.supervisor.commit('due', Math.ceil(Number(uptime) * 1000) + 500);
-  await asleep(stage);
+  await fallAsleep(stage);
   assert.equal((await woken(stage)).why, 'due');
 });
 
 eachBuild('P15 a quiet member or a half-written file does not wake the supervisor', async (t, build) => {
   const stage = await watching(t, build);
-  await asleep(stage);
+  await fallAsleep(stage);
   const { dir } = stage;
   for (const file of ['quiet', '.main.0123456789ab.tmp', '.main.0123456789ab.stop', 'Not_a_member', '.generation'])
     writeFileSync(`${dir}/${file}`, 'news');
@@ -252,7 +241,7 @@ eachBuild('P15 init applies a commit that follows sleep, and wakes the next supe
 eachBuild('P15 an ordered KILL is not late while the supervisor sleeps', async (t, build) => {
   const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
   const stage = await watching(t, build, ['kill-at', String(Math.ceil(Number(uptime) * 1000) + 700)]);
-  await asleep(stage);
+  await fallAsleep(stage);
   const { next } = await woken(stage);
   await next.expect('overdue');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { attend, begin, onBench, shell } from './scripted.ts';
+import { attend, begin, onBench, REFUSED, shell } from './scripted.ts';
 
 /**
  * Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them.
@@ -106,13 +106,8 @@ for (const [how, launcher] of Object.entries(LAUNCHERS)) {
   for (const [what, script] of Object.entries(LOOK)) {
     const id = what === 'descriptors' ? 'P10' : what === 'state' ? 'P13' : 'P09';
     onBench(`${id} the application has the ${what} of a direct start: ${how}`, async (bench) => {
-      const env = {
-        SEXTON_LOG_LEVEL: 'info',
-        LD_UNUSED: '1',
-        NODE_OPTIONS: '--no-warnings',
-        UV_X: '1',
-        MALLOC_ARENA_MAX: '2',
-      };
+      const unused = { LD_UNUSED: '1', NODE_OPTIONS: '--no-warnings', UV_X: '1', MALLOC_ARENA_MAX: '2' };
+      const env = { SEXTON_LOG_LEVEL: 'info', ...unused };
       const words = ['sh', '-c', `{ ${script}; } >"$SX_DIR/$0"`];
       const direct = spawnSync(launcher[0] ?? 'env', [...launcher.slice(1), ...words, 'direct'], {
         env: { PATH: process.env.PATH ?? '', SX_DIR: bench.dir, ...env },
@@ -156,13 +151,8 @@ onBench('P11 init passes arguments on byte for byte, from the command line and f
   const long = 'x'.repeat(100_000);
   // Node cannot pass bytes that are not UTF-8, a shell can.
   const launcher = ['sh', '-c', 'exec "$@" "$(printf "\\377\\376")" ""', 'sh'];
-  const { supervisor } = await attend(
-    bench,
-    ['--frobnicate', '--', 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'own', long],
-    {
-      launcher,
-    },
-  );
+  const words = [...REFUSED, ...shell('printf "%s|" "$@" >"$SX_DIR/$0"'), 'own', long];
+  const { supervisor } = await attend(bench, words, { launcher });
   supervisor.commit('spawn', 1, 3, 0);
   await supervisor.skip('spawned', 'exited');
   assert.equal(readFileSync(bench.path('own'), 'latin1'), `${long}|\xff\xfe||`);

@@ -67,10 +67,12 @@ const WAITS: readonly (readonly string[])[] = [
 
 onBench('init starts the application at once when nothing on the command line can be wrong', async (bench) => {
   for (const words of AT_ONCE) {
-    const { supervisor } = await attend(bench, words);
+    const { init, supervisor } = await attend(bench, words);
     assert.equal((await supervisor.expect('spawned'))[0], '1', words.join(' '));
     assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0'], words.join(' '));
     await supervisor.expect('group-gone');
+    supervisor.commit('exit', 0);
+    await init.ended;
   }
 });
 
@@ -81,10 +83,12 @@ onBench('any other command line waits for the supervisor', async (bench) => {
 onBench('plain variables do not make the application wait', async (bench) => {
   const uid = '1f0c6b0e-7c53-4b4b-8a60-3c2f1f3b2a11';
   const plain = { SEXTON_POD_UID: uid, SEXTON_NAME: 'web', SEXTON_ROLE: 'main', SEXTON_RESTART_POLICY: 'OnFailure' };
-  const { supervisor } = await attend(bench, ['--', ...COMMAND], {
+  const { init, supervisor } = await attend(bench, ['--', ...COMMAND], {
     env: { ...plain, SEXTON_GRACE_PERIOD: '30s', SEXTON_LOG_LEVEL: 'debug' },
   });
   await supervisor.expect('spawned');
+  supervisor.commit('exit', 0);
+  await init.ended;
 });
 
 onBench('any other variable of sexton makes the application wait for the supervisor', async (bench) => {
@@ -207,4 +211,6 @@ async function expectNothing(
   const supervisor = await init.supervisor();
   send(init.pid, 'SIGUSR1');
   assert.equal((await supervisor.next())[0], 'signal', what);
+  supervisor.commit('exit', 0);
+  await init.ended;
 }

@@ -95,15 +95,8 @@ onBench('a sweep signals a group once, however many strays are in it', async (be
 
 onBench('a process that a helper left behind in another session is a stray', async (bench) => {
   const { init, supervisor } = await begin(bench);
-  supervisor.commit(
-    'exec',
-    1,
-    0,
-    3,
-    'sh',
-    '-c',
-    'setsid sh -c "echo $$ >pid; touch up; exec sleep 1000" & while [ ! -e up ]; do :; done',
-  );
+  const leave = 'setsid sh -c "echo $$ >pid; touch up; exec sleep 1000" & while [ ! -e up ]; do :; done';
+  supervisor.commit('exec', 1, 0, 3, 'sh', '-c', leave);
   await supervisor.expect('helper-ended');
   init.write('exit 0\n');
   await supervisor.expect('exited');
@@ -129,7 +122,7 @@ onBench('K01 a sweep goes on when its supervisor dies', async (bench) => {
   await waitForFile(bench.path('got'));
   await supervisor.kill();
   const next = await init.supervisor();
-  for (const name of ['spawned', 'exited', 'group-gone']) await next.expect(name);
+  await next.skip('spawned', 'exited', 'group-gone');
   process.kill(-(pids[0] ?? Number.NaN), 'SIGKILL');
   await next.expect('strays-gone');
 });

@@ -104,28 +104,7 @@ onBench('P12 the application does not notice the deaths of its supervisors', asy
 
 onBench('a repeated spawn does nothing', async (bench) => {
   const { init, supervisor } = await begin(bench);
-  supervisor.commit(
-    'spawn',
-    1,
-    0,
-    1,
-    'true',
-    'spawn',
-    3,
-    0,
-    1,
-    'true',
-    'spawn',
-    2,
-    0,
-    1,
-    'true',
-    'spawn',
-    3,
-    0,
-    1,
-    'true',
-  );
+  supervisor.commit(...[1, 3, 2, 3].flatMap((id) => ['spawn', id, 0, 1, 'true']));
   assert.equal((await supervisor.expect('spawned'))[0], '3');
   assert.equal((await supervisor.expect('exited'))[0], '3');
   assert.deepEqual(await supervisor.expect('group-gone'), ['3', '0']);

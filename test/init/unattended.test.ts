@@ -212,6 +212,8 @@ eachBuild('sexton: init does not report forwarded signals to a later supervisor'
   assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
   supervisor.commit('sweep', 9);
   await supervisor.expect('strays-gone');
+  supervisor.commit('exit', 0);
+  await init.ended;
 });
 
 /** As a copy of the program alone, without Node and the rest of its directory. */
