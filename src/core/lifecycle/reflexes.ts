@@ -1,6 +1,6 @@
 /**
- * Reflexes: what the host may do on its own because it is decided in advance. Nothing is decided here: `reduce` gets
- * the events that may come in the current state, and its results are stored as data where the host can follow them. All
+ * Reflexes: what the host may do on its own because it is decided in advance. Nothing is decided here. `reduce` gets
+ * the events that may come in the current state. Its results are stored as data where the host can follow them; all
  * else waits for the supervisor. A reflex only does earlier what the rules would do, and expires with the state it was
  * made from.
  *
