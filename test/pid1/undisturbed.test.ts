@@ -34,7 +34,8 @@ describe('a supervisor that is killed', () => {
       const kills = roundsOr(60, 12);
       let count = 0;
       const kill: Life['kill'] = async (container, random, times = KILLS_PER_LIFE) => {
-        count += await killSupervisors(container, random, times);
+        const hits = await killSupervisors(container, random, times);
+        count += hits;
       };
       const cases = [endsByItself, isStopped, servesMain];
       // Not every attempt finds a supervisor: a life may be over before.

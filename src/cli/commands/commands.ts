@@ -3,7 +3,6 @@
  * line, `sexton help`, the completions and the manual page all read it.
  */
 import { CHECK_FORMATS, TIMELINES } from '../../check/formats/names.ts';
-import type { Env } from '../../config/env.ts';
 
 export interface CommandFlag {
   readonly name: string;
@@ -26,8 +25,6 @@ export interface CommandHelp {
   /** Those of `run` have a table of their own: flags.ts. */
   readonly flags: readonly CommandFlag[];
   readonly more?: string;
-  /** The file that runs it; undefined: `main.ts` starts `run`, which may load nothing else. */
-  readonly load?: () => Promise<(args: readonly string[], env: Env) => Promise<void>>;
 }
 
 const GRAVEYARD = {
@@ -117,7 +114,6 @@ export const COMMANDS = {
   status: {
     usage: ['status [--graveyard DIR] [-o text|json] [--wide] [--watch]', 'status --check [--graveyard DIR] [NAME]'],
     summary: 'show the members of this pod',
-    load: async () => (await import('./status.ts')).status,
     flags: [
       GRAVEYARD,
       OUTPUT,
@@ -130,7 +126,6 @@ export const COMMANDS = {
   stop: {
     usage: ['stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]'],
     summary: 'ask all members of this pod, or those named, to stop, and wait for it',
-    load: async () => (await import('./stop/stop.ts')).stop,
     flags: [
       { name: 'grace', takes: 'TIME', help: 'The time they get, such as 5s. Default: what each has declared.' },
       { name: 'no-wait', help: 'Ask, and return at once.' },
@@ -141,7 +136,6 @@ export const COMMANDS = {
   restart: {
     usage: ['restart [--grace 20s] [--by-rule 88] [--no-wait] [NAME...]'],
     summary: 'stop all members of this pod, or those named, and start them again in place',
-    load: async () => (await import('./restart/restart.ts')).restart,
     flags: [
       {
         name: 'grace',
@@ -161,21 +155,18 @@ export const COMMANDS = {
   quit: {
     usage: ['quit [--timeout 10s] PRESET|URL...'],
     summary: 'ask sidecars that run without sexton to leave: istio, linkerd, ..',
-    load: async () => (await import('./quit.ts')).quit,
     flags: [{ name: 'timeout', takes: 'TIME', help: 'How long each may take. Default: 10s.' }],
     more: 'Presets: sexton help sidecars. Exit code 0: all have left. 1: one has not.\n125: an unknown name.\n',
   },
   explain: {
     usage: ['explain [-o text|json] [flags] [--] command [args...]'],
     summary: 'show the configuration that run would have here, and where it came from',
-    load: async () => (await import('./explain.ts')).explain,
     flags: [OUTPUT],
     more: 'The other flags are those of run: sexton help flags. Nothing is started.\nExit code 0: run would start. 125: it would refuse; the message says why.\n',
   },
   begin: {
     usage: ['begin [--graveyard DIR]'],
     summary: 'in an init container: what earlier runs of this pod left counts no more',
-    load: async () => (await import('./begin.ts')).begin,
     flags: [{ name: 'graveyard', takes: 'DIR', help: 'The shared directory. Default: /graveyard.' }],
     more: `Run it in the first init container of a pod whose rules restart all containers.
 Init containers run again then, so each run gets a generation of its own.
@@ -185,7 +176,6 @@ Exit code 0: it is written. 125: it is not; the message says why.
   install: {
     usage: ['install [--remove-old] [--graveyard DIR] DIR'],
     summary: 'copy this sexton onto a volume, for other containers to run DIR/sexton',
-    load: async () => (await import('./install/install.ts')).install,
     flags: [
       { name: 'remove-old', help: 'Remove what an older sexton left there, even if something may still run from it.' },
       {
@@ -203,7 +193,6 @@ Exit code 0: it is written. 125: it is not; the message says why.
       'report --watch [DIR]',
     ],
     summary: 'show how this pod stopped, or many pods: what, when, why, what took the time',
-    load: async () => (await import('./report.ts')).report,
     flags: [
       {
         name: 'output',
@@ -226,7 +215,6 @@ Exit code 0: it is written. 125: it is not; the message says why.
   check: {
     usage: ['check [flags] FILE|DIR|-...', 'check --explain SX101', 'check --list-rules'],
     summary: 'know before you deploy how pods will stop: too slowly, killed, cut off',
-    load: async () => (await import('./check.ts')).check,
     flags: [
       {
         name: 'output',
@@ -281,33 +269,28 @@ Exit code 0: it is written. 125: it is not; the message says why.
   images: {
     usage: ['images lock [-o FILE] [NAME=]FILE|DIR|-...'],
     summary: 'write down what images say, for sexton check --images',
-    load: async () => (await import('./images.ts')).images,
     flags: [{ name: 'output', short: 'o', takes: 'FILE', help: 'Where to write it. Default: standard output.' }],
     more: IMAGES,
   },
   completion: {
     usage: ['completion bash|zsh|fish'],
     summary: 'print what completes the words of sexton in that shell',
-    load: async () => (await import('./help/completion.ts')).completion,
     flags: [],
     more: 'bash:  source <(sexton completion bash)\nzsh:   source <(sexton completion zsh)\nfish:  sexton completion fish | source\n',
   },
   schema: {
     usage: ['schema [report]'],
     summary: 'print the JSON Schema of a configuration file, or of what report prints',
-    load: async () => (await import('./schema.ts')).schema,
     flags: [],
   },
   version: {
     usage: ['version'],
     summary: 'print the version, and the commit that it was built from',
-    load: async () => (await import('./version.ts')).version,
     flags: [],
   },
   help: {
     usage: ['help [TOPIC]'],
     summary: 'print this, or one topic; every subcommand is a topic, too',
-    load: async () => (await import('./help/help.ts')).help,
     flags: [],
   },
 } as const satisfies Readonly<Record<string, CommandHelp>>;

@@ -1,11 +1,11 @@
-/** Finds the subcommand that a command line means. */
+/** Finds the subcommand that a command line means, and loads its file. */
 
 import type { Env } from '../../config/env.ts';
 import { nearest } from '../../config/notation/nearest.ts';
 import { show } from '../../config/notation/parse.ts';
 import { HELP_FLAGS, VERSION_FLAGS } from '../../config/subcommand.ts';
 import { SextonError } from '../../text/errors.ts';
-import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from './commands.ts';
+import { COMMAND_NAMES, type CommandName } from './commands.ts';
 
 export interface Subcommand {
   readonly name: CommandName;
@@ -14,10 +14,28 @@ export interface Subcommand {
 
 export async function runSubcommand(argv: readonly string[], env: Env): Promise<void> {
   const { name, args } = subcommandOf(argv);
-  const { load }: CommandHelp = COMMANDS[name];
-  if (load === undefined) throw new Error(`internal error: ${name} is no subcommand of its own`);
-  await (await load())(args, env);
+  if (name === 'run') throw new Error('internal error: main.ts starts run, which may load nothing else');
+  await (await LOADERS[name]())(args, env);
 }
+
+type Runner = (args: readonly string[], env: Env) => Promise<void>;
+
+const LOADERS: Readonly<Record<Exclude<CommandName, 'run'>, () => Promise<Runner>>> = {
+  status: async () => (await import('./status.ts')).status,
+  stop: async () => (await import('./stop/stop.ts')).stop,
+  restart: async () => (await import('./restart/restart.ts')).restart,
+  quit: async () => (await import('./quit.ts')).quit,
+  explain: async () => (await import('./explain.ts')).explain,
+  begin: async () => (await import('./begin.ts')).begin,
+  install: async () => (await import('./install/install.ts')).install,
+  report: async () => (await import('./report.ts')).report,
+  check: async () => (await import('./check.ts')).check,
+  images: async () => (await import('./images.ts')).images,
+  completion: async () => (await import('./help/completion.ts')).completion,
+  schema: async () => (await import('./schema.ts')).schema,
+  version: async () => (await import('./version.ts')).version,
+  help: async () => (await import('./help/help.ts')).help,
+};
 
 /** `argv` is no command line of `run`. */
 export function subcommandOf([first = '', ...args]: readonly string[]): Subcommand {
