@@ -182,11 +182,13 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
   });
 
   scenario('J14 N26 a deaf sidecar is killed at its deadline, the others end, the pod succeeds', async (stage) => {
-    const { main, sidecar, served, serves } = cast(stage);
+    const { main, sidecar, served, open, running } = cast(stage);
     const { scratch } = stage;
-    const deaf = sidecar('proxy', { ignore: 'TERM', ...serves });
+    const deaf = sidecar('proxy', { ignore: 'TERM' });
     const containers = [main('work', { run: 200, ...served }), sidecar('s1'), deaf, sidecar('s3')];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 1_500, containers });
+    await running('work', 's1', 'proxy', 's3');
+    open();
     assert.equal(await pod.end(), 'Succeeded');
     for (const name of ['s1', 's3']) assert.deepEqual(readTimeline(scratch.log).signals(name), [15]);
     const tombstone = readTombstone(scratch.graveyard, 'proxy');
