@@ -54,6 +54,8 @@ export interface Nap {
   readonly seq: number;
   /** A change has started no supervisor, as a prepared stop was under way. */
   hasPassedOver?: boolean;
+  /** When the first change came, CLOCK_MONOTONIC. */
+  firedAtMs?: number;
 }
 
 /** What a supervisor leaves for the next one. */
@@ -273,10 +275,15 @@ export class Container {
   wake(why: string, by?: string): void {
     const nap = this.#nap;
     if (nap === undefined || !this.isRunning) return;
-    if (CHANGES.has(why) && this.queue.length > 0 && !this.reflexes.isUrgent) {
-      nap.hasPassedOver = true;
-      this.world.count('change passed over in a prepared stop');
-      return;
+    if (CHANGES.has(why) && !this.reflexes.isUrgent) {
+      const waitsMs = this.queue.length > 0 ? NEVER : this.reflexes.noticeMs(nap.firedAtMs);
+      if (waitsMs > 0) {
+        nap.hasPassedOver = true;
+        nap.firedAtMs ??= this.world.agenda.monoMs;
+        this.world.count('change passed over in a prepared stop');
+        if (waitsMs < NEVER) this.world.agenda.in(waitsMs, this.actor, () => this.#nap === nap && this.wake(why, by));
+        return;
+      }
     }
     this.#nap = undefined;
     this.#vigil?.stop();

@@ -104,6 +104,15 @@ export class SimReflexes {
     return isBegun ? first.atMs + stop.patienceMs : undefined;
   }
 
+  /** How long a change starts no supervisor: the notice of a main follows, and behind it the stop request of the pod. */
+  noticeMs(firedAtMs = this.#container.world.agenda.monoMs): number {
+    const { endWith, from } = this.#heard ?? {};
+    if (endWith === undefined || from !== this.#left) return 0;
+    const isTold = endWith.mains.every(({ hostId }) => this.#said.has(hostId) || this.#ended.has(hostId));
+    const untilMs = firedAtMs + (isTold && endWith.holds ? REQUEST_MS : NOTICE_MS);
+    return Math.max(0, untilMs - this.#container.world.agenda.monoMs);
+  }
+
   /** A main is gone without a word: a stop that is held for it is not as prepared. */
   get isUrgent(): boolean {
     return this.#gone.size > 0;
@@ -241,6 +250,10 @@ export class SimReflexes {
     return monoMs > this.#committedMs && (wakeAtMs === undefined || monoMs < Math.ceil(wakeAtMs));
   }
 }
+
+/** As in `src/init/reflex/prepared-end.c`. */
+const NOTICE_MS = 20;
+const REQUEST_MS = 500;
 
 /** As `read_prelude` in `src/init/reflex/prepared-end.c`; undefined: one of them is in no prelude. */
 function preludeOf(queue: readonly Queued[], signal: number): string | undefined {

@@ -194,12 +194,23 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
   return true;
 }
 
+/*
+ * What has changed is mostly the end of a main, and its notice comes a moment later. Behind that the stop request of the
+ * pod follows, as the platform sends one to each container.
+ */
+enum { NOTICE_MS = 20, REQUEST_MS = 500 };
+
 int64_t prepared_until(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   const struct queue *queue = &init->queue;
   char prelude[MAX_MOMENTS];
   struct end end;
-  if (!init->sleep.is_asleep || queue->count == 0 || reflexes->end_child == 0) return NEVER;
+  if (!init->sleep.is_asleep || reflexes->end_child == 0) return NEVER;
+  if (queue->count == 0) {
+    if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
+    bool is_told = reflexes->final + reflexes->ended == reflexes->count;
+    return init->sleep.fired_at + (is_told && reflexes->holds ? REQUEST_MS : NOTICE_MS);
+  }
   if (!holds_at(init, queue->events[0].at) || !read_prelude(reflexes, queue, queue->count, prelude)) return NEVER;
   if (!find_end(reflexes, prelude, -1, &end)) return NEVER;
   return queue->events[0].at + reflexes->patience_ms;

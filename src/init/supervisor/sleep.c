@@ -12,6 +12,7 @@
 static void fire(struct sleep *sleep, const char *what, const char *name) {
   if (sleep->has_fired) return;
   sleep->has_fired = true;
+  sleep->fired_at = now_ms();
   size_t used = strlen(strcpy(sleep->why, what));
   for (; *name && used < MAX_WHY_BYTES; name++) sleep->why[used++] = *name;
   sleep->why[used] = 0;

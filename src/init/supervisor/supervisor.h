@@ -112,6 +112,7 @@ size_t encode_news(struct directory *directory, char *out);
 /* sleep.c */
 struct sleep {
   bool has_fired;  /* something that is watched has changed, or cannot be watched */
+  int64_t fired_at;
   bool is_asleep;  /* no supervisor runs until something happens */
   bool is_parting; /* the supervisor was KILLed for its sleep, and is not reaped yet */
   size_t count;    /* how many connections to peers */
