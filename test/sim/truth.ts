@@ -82,7 +82,8 @@ function knowableSinceMs(world: World, member: Member): number | undefined {
 function isBlind({ count }: World, { container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
   const isTold = container.command?.signals.some(({ signal }) => signal !== SIGKILL) === true;
-  const isLimited = container.member.config.gracePeriodMs !== undefined;
+  // A stop signal that init has sent by itself has an end; that of a supervisor which was lost then has none.
+  const isLimited = container.mainsEndAtMs !== undefined;
   if (container.asked.length === 0 && container.isCommandAlive && isTold && !isLimited) {
     count('excused: a command that ignores its stop signal, and no supervisor that could KILL it');
     return true;
