@@ -313,6 +313,8 @@ async function asleep(t: TestContext, build: Build, patienceMs: number, words?: 
   const ends = ['t', 0, 0, 1, 256, STOPPED, '', '', 't', signal, signal, 1, 5, STOPPED, '', ''];
   await apply(scene, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
   await apply(scene, 'prepared-ends', 1, SIGTERM, patienceMs, 3 + ends.length, scene.path, '', 0, ...ends);
+  scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
+  assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
   await fallAsleep(scene);
   return { scene, main, peer };
 }
@@ -325,6 +327,18 @@ eachBuild('F07 a prepared stop needs no supervisor from the notice of the main t
   assert.ok(Date.parse(Died) >= Date.parse(Sent) - 1 && Ms >= 0);
   assert.match(Left, /^(30|29|2[0-8]) s$/);
   await waitFor('its peers hear it', () => /^dead [0-9a-f]{32} 1\n$/.test(peer.heard()));
+});
+
+eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', async (t, build) => {
+  const { scene, main } = await asleep(t, build, PATIENCE_MS, TELLER);
+  main.say(`dead ${main.id} 1\n`);
+  // By then the connection that init watches has changed, too, which alone wakes no supervisor.
+  await scene.init.says('told');
+  writeFileSync(scene.bench.path('grave/.web.request'), '');
+  const next = await scene.init.supervisor();
+  await next.expect('stop-sent');
+  next.commit('kill', 1, SIGKILL);
+  await next.expect('exited');
 });
 
 eachBuild('F07 init wakes a supervisor when a prepared stop takes long or changes', async (t, build) => {

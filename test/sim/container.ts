@@ -256,7 +256,8 @@ export class Container {
   /** A stop request is left in the graveyard. */
   noticeRequest(): void {
     this.#vigil?.asked();
-    if (this.member.config.solo) this.wake('a request');
+    // Also behind a change that a prepared stop has passed over.
+    if (this.member.config.solo || this.#nap?.hasPassedOver === true) this.wake('a request');
   }
 
   /** What is the prelude of a prepared end starts no supervisor, for a while. */

@@ -54,7 +54,7 @@ static void read_notices(struct reflexes *reflexes, const struct pollfd *polled)
 static bool is_hold_over(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
-  return is_held && prepared_until(init) > now_ms() && reflexes->final + reflexes->ended == reflexes->count;
+  return is_held && prepared_until(init) > now_ms() && have_all_ended(reflexes);
 }
 
 /* Whether as many mains as needed are gone for good. */

@@ -43,6 +43,8 @@ void end_as_prepared(struct init *init);
 int64_t prepared_until(const struct init *init);
 /* Whether a reflex holds for a moment: after the commit that it was made with, and before the next one is due. */
 bool holds_at(const struct init *init, int64_t at);
+/* Whether every main has sent its notice. */
+bool have_all_ended(const struct reflexes *reflexes);
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final);
 
 /* mains.c */

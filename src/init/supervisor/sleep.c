@@ -21,12 +21,14 @@ static void fire(struct sleep *sleep, const char *what, const char *name) {
 static void forget_peers(struct sleep *sleep) {
   for (size_t i = 0; i < sleep->count; i++) close(sleep->peers[i]);
   sleep->count = 0;
-  sleep->has_fired = false;
+  sleep->has_fired = sleep->is_asked = false;
 }
 
 static void fire_on_change(void *with, const char *name, bool is_quiet) {
-  if (*name == 0) fire(with, "the directory", "");
-  else if (!is_quiet) fire(with, "file ", name);
+  struct sleep *sleep = with;
+  if (*name == '.') sleep->is_asked = true;
+  if (*name == 0) fire(sleep, "the directory", "");
+  else if (!is_quiet) fire(sleep, "file ", name);
 }
 
 void look_when_changed(struct init *init) {
@@ -126,8 +128,7 @@ void wake(struct init *init, const char *why) {
  * member and a main that is gone without a notice are urgent.
  */
 static bool is_urgent(const struct init *init) {
-  const struct sleep *sleep = &init->sleep;
-  return sleep->has_fired && (strncmp(sleep->why, "file .", 6) == 0 || init->reflexes.lost > 0);
+  return init->sleep.is_asked || (init->sleep.has_fired && init->reflexes.lost > 0);
 }
 
 void wake_when_needed(struct init *init, int64_t until) {

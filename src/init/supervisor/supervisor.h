@@ -113,6 +113,7 @@ size_t encode_news(struct directory *directory, char *out);
 struct sleep {
   bool has_fired;  /* something that is watched has changed, or cannot be watched */
   int64_t fired_at;
+  bool is_asked; /* a hidden file has changed: a socket, or a request for this member */
   bool is_asleep;  /* no supervisor runs until something happens */
   bool is_parting; /* the supervisor was KILLed for its sleep, and is not reaped yet */
   size_t count;    /* how many connections to peers */
