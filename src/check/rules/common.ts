@@ -87,7 +87,7 @@ export function bytesOf(text: string | undefined): number | undefined {
   return Number(count) * (unit.endsWith('i') ? 1024 : 1000) ** power;
 }
 
-/** The word of the command line that gives a flag of sexton its value, else the beginning of the command line. */
+/** The argument that holds the value of a flag of sexton; without the flag, the first argument. */
 export function flagAt(container: Container, flag: string): Located | undefined {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
   const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));

@@ -1,6 +1,6 @@
 /**
- * How a member is told of changes in its graveyard on this machine. src/init/supervisor/directory.c and
- * src/runtime/graveyard/file-events.ts do what is said here.
+ * How the kernel reports changes in a graveyard on this machine. src/init/supervisor/directory.c and
+ * src/runtime/graveyard/file-events.ts read the reports.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { whyWithoutInit } from '../../runtime/host/without-init.ts';

@@ -26,7 +26,11 @@ export interface Course {
 }
 
 /** These characters occur in no tombstone, log or evidence. */
-const [TIME, NUMBER, CODE, MOMENT, HOUR] = ['\u0001', '\u0002', '\u0003', '\u0004', '\u0005'];
+const TIME = '\u0001';
+const NUMBER = '\u0002';
+const CODE = '\u0003';
+const MOMENT = '\u0004';
+const HOUR = '\u0005';
 /** Where the time of day begins: `2026-11-22T17:40:00.130Z`. */
 const HOUR_AT = 11;
 
@@ -88,7 +92,7 @@ function placesIn({ moments, code, graceMs }: Course): ReadonlyMap<string, strin
     put(String(first.mono + whole), `${NUMBER}n0-${whole}${NUMBER}`);
     putNumber(whole - (last.mono - first.mono), `0${moments.length - 1}${whole}`);
   }
-  put(String(code), CODE ?? '');
+  put(String(code), CODE);
   return places;
 }
 

@@ -1,12 +1,12 @@
 /**
  * Tasks: actions beside the child, before or after it; at most one for each probe, hook, reload, quit call and start
- * gate. Their ends come as events. A task that takes too long is told to end, and given up if it still does not.
+ * gate. The end of a task is an event. A task that exceeds its time is ended, and given up if it does not end.
  */
 import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction, ReadyAction } from '../config.ts';
 import { type Draft, isDue, update, wakeAt } from '../state/draft.ts';
 import type { State, Task, TaskKey } from '../state/state.ts';
 
-/** How long a helper may take to end after it was told: KILL does not end a process that sleeps in the kernel. */
+/** How long a helper may take to end after its KILL: a process that sleeps in the kernel does not end. */
 const GIVE_UP_MS = 2_000;
 const VALIDATION_MS = 30_000;
 /** A proxy may drain for some seconds before it leaves. */

@@ -1,5 +1,5 @@
 /**
- * Boot ids of this kernel. A tombstone of another boot is ignored, because CLOCK_MONOTONIC began anew with ours. But
+ * Boot ids of this kernel. A tombstone of another boot is ignored, because each boot resets CLOCK_MONOTONIC. But
  * LXC and systemd-nspawn show each container a boot id of its own, so members of one pod may write different ones.
  *
  * A process of this kernel holds every socket that is held. It may be the next life of a member, whose own tombstone is

@@ -157,9 +157,9 @@ export interface Task {
   readonly sinceMs: number;
   /** When it times out, if it has a time limit of its own. */
   readonly untilMs: number | undefined;
-  /** It was told to end. */
+  /** The host was ordered to end it. */
   readonly ending: boolean;
-  /** When it was told; later than `untilMs` after a pause of the machine. The memo of an older sexton lacks this. */
+  /** When that was; later than `untilMs` after a pause of the machine. The memo of an older sexton lacks this. */
   readonly toldMs?: number;
 }
 

@@ -80,11 +80,13 @@ export class Sleeper {
   async #rest(): Promise<void> {
     const { log, commit, member, membership, prepareStop } = this.#options;
     const events = this.#events;
-    const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#say(this.#whyAwake()) === undefined;
+    const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#whyAwake() === undefined;
+    const why = this.#whyAwake();
+    if (why !== undefined) return this.#say(why);
     if (!isIdle()) return;
     const place = membership();
     const watch = await place?.sleepWatch();
-    if (typeof watch === 'string') return void this.#say(watch);
+    if (typeof watch === 'string') return this.#say(watch);
     if ((watch === undefined && !member.solo) || !isIdle()) return;
     if (watch !== undefined) {
       commit([], watch.held);
@@ -108,10 +110,9 @@ export class Sleeper {
   }
 
   /** Logs each reason once, until there is another one. */
-  #say(why: string | undefined): string | undefined {
-    if (why !== undefined && why !== this.#said) this.#options.log.say('debug', `staying awake: ${why}`);
-    this.#said = why ?? this.#said;
-    return why;
+  #say(why: string): void {
+    if (why !== this.#said) this.#options.log.say('debug', `staying awake: ${why}`);
+    this.#said = why;
   }
 }
 

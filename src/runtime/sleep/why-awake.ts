@@ -1,6 +1,6 @@
 /**
  * Why a supervisor stays awake: the whole list of conditions. `sexton explain` prints those of flags and volume, the
- * debug log the others. Init decides in the end (`src/init/supervisor/sleep.c`): it lets no supervisor go that has missed an event.
+ * debug log the others. Init has one more (`src/init/supervisor/sleep.c`): the supervisor must have heard every event.
  */
 import type { MemberConfig } from '../../core/config.ts';
 import { restartsOfOthers } from '../../core/pod/restart.ts';
@@ -37,7 +37,6 @@ export function whyAwakeByTime(
   return isWokenTooOften(wakes, nowMs) ? 'it was woken too often, and stays awake for half an hour' : undefined;
 }
 
-/** The graveyard; undefined: init can watch all that matters. */
 export interface Surroundings {
   readonly isLocal: boolean;
   readonly isSettled: boolean;
@@ -50,6 +49,7 @@ export interface Surroundings {
 export const ANOTHER_KERNEL =
   'the graveyard is on a file system that another kernel may change, such as NFS, 9p or FUSE';
 
+/** The graveyard; undefined: init can watch all that matters. */
 export function whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge }: Surroundings): string | undefined {
   if (!isLocal) return ANOTHER_KERNEL;
   if (!isSettled) return 'its tombstone or its socket is not written yet';

@@ -5,7 +5,7 @@ import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
   severity: 'error',
-  title: 'What sexton is told to do takes longer than the grace period',
+  title: 'The configured drain and hooks of sexton take longer than the grace period',
   why: 'Drain, pre-stop, ladder and linger run one after the other from TERM on, and the kubelet kills the container at the end of the grace period.',
   remedy: 'Shorten the drain or the rungs, or raise terminationGracePeriodSeconds and --grace-period together.',
   *find({ container: { node }, hook = ZERO, sexton, graceMs }) {

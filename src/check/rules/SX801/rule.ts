@@ -22,7 +22,7 @@ export const rule = ofContainer({
   },
   say: ({ declaredMs, mostMs }, { pod, graceMs }) => {
     const less = mostMs === graceMs ? '' : `, of which the preStop hook takes ${formatDuration(graceMs - mostMs)}`;
-    return `sexton is told a grace period of ${formatDuration(declaredMs)}, the pod has ${pod.graceSeconds} s${less}`;
+    return `sexton has a grace period of ${formatDuration(declaredMs)}, the pod has ${pod.graceSeconds} s${less}`;
   },
   fix: ({ mostMs }, { pod, container }) => withFlag(pod, container, FLAG, formatDuration(mostMs)),
 });

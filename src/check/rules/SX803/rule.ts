@@ -5,7 +5,7 @@ import { ofContainer } from '../rule.ts';
 export const rule = ofContainer({
   severity: 'error',
   title: 'A name in --mains or --start-after that no member has, or two members of one name',
-  why: 'A sidecar waits for the mains that it is told. One that does not exist never ends, so a Job never completes, and a start gate on it times out. Of two members of one name one gives way.',
+  why: 'A sidecar waits for the mains that --mains names. A main that does not exist never ends, so the Job never completes, and a start gate on it times out. If two members have one name, one of them writes no tombstone.',
   remedy: "Write the member's --name; without one it is the basename of the command.",
   *find({ container, sexton, view }) {
     const config = sexton?.run?.member;
