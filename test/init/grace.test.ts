@@ -74,6 +74,15 @@ onBench('init continues an acknowledged stop before the KILL when the supervisor
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
+onBench('init leaves the end of a stop that is overdue to a supervisor that acts again', async (bench) => {
+  const { supervisor, init } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 60_000 });
+  // As after a pause of the whole container: all of the grace period is over, and so is the time of the next commit.
+  await passed(supervisor, bench, 'leave-at', 1, 'due', 1, 'kill', 1, SIGKILL);
+  await supervisor.expect('exited');
+  supervisor.commit('exit', 7);
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+});
+
 onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));

@@ -520,17 +520,18 @@ export class Container {
   /** A supervisor that is too late by its own word hangs; who stood still with it has to look again. */
   #expect(dueMs: number | undefined): void {
     const { agenda } = this.world;
-    this.#dueMs = dueMs;
-    if (dueMs === undefined) return;
+    const owedMs = dueMs === undefined ? undefined : Math.max(dueMs, agenda.monoMs);
+    this.#dueMs = owedMs;
+    if (owedMs === undefined) return;
     const { brain } = this;
     const judge = (sinceMs: number): void => {
       const lateMs = agenda.nowMs - sinceMs - HANGS_AFTER_MS;
-      if (this.brain !== brain || brain === undefined || this.#dueMs !== dueMs) return;
+      if (this.brain !== brain || brain === undefined || this.#dueMs !== owedMs) return;
       if (lateMs > 0) return void agenda.in(HANGS_AFTER_MS, this.actor, () => judge(agenda.nowMs - HANGS_AFTER_MS));
       this.world.count('supervisor that was due killed');
       this.loseBrain(true);
     };
-    const atMs = Math.ceil(Math.max(dueMs + agenda.bootAtMs, agenda.nowMs)) + HANGS_AFTER_MS;
+    const atMs = Math.ceil(owedMs + agenda.bootAtMs) + HANGS_AFTER_MS;
     agenda.at(atMs, this.actor, () => judge(atMs - HANGS_AFTER_MS));
   }
 

@@ -94,7 +94,8 @@ static void apply(struct init *init, const struct operation *op) {
       init->grace.leave_at = op->at;
       return;
     case OP_DUE:
-      init->supervisor.watch.due = op->at;
+      /* It could not owe this commit before it came. */
+      init->supervisor.watch.due = op->at > now_ms() ? op->at : now_ms();
       return;
     case OP_LISTEN:
       return listen_at(&init->liveness, op->text);
