@@ -132,8 +132,8 @@ export const DOUBTED_MS = 10_000;
 
 /**
  * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume
- * has failed since it started, or it started late and has had no 10 s, or its supervisor hangs, or init is alone, which
- * writes nothing.
+ * has failed since it started, or it started late and has had no 10 s, or its supervisor hangs, or each dies before it
+ * can write, or init is alone, which writes nothing.
  */
 function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
@@ -143,7 +143,8 @@ function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, 
   if (agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   const isYoung = agenda.monoMs - container.startedAtMs < DOUBTED_MS;
-  return hasFailed || container.isAlone || isYoung || (container.isRunning && isWithoutWord(container));
+  const isLost = container.isAlone || container.lostAtMs !== undefined;
+  return hasFailed || isLost || isYoung || (container.isRunning && isWithoutWord(container));
 }
 
 /** It has no supervisor, or one that hangs or has hung until just now. */
