@@ -194,8 +194,8 @@ export class Brain {
       const before = this.state;
       const reduction = reduce(container.member.config, before, event);
       world.reductions += 1;
-      world.laws.stepped(container, { before, event, after: reduction.state, ...reduction });
       this.state = reduction.state;
+      world.laws.stepped(container, { before, event, after: reduction.state, ...reduction });
       wakeAtMs = reduction.wakeAtMs;
       effects.push(...reduction.effects);
     }
