@@ -6,7 +6,6 @@
  */
 
 import { CONTAINER } from '../../config/file/container.ts';
-import { FORMS, type Form } from '../../config/file/forms.ts';
 import { PLATFORM_KEYS } from '../../config/file/keys.ts';
 import { RELOAD } from '../../config/file/reload.ts';
 import { MOST, type Schema } from '../../config/file/shape.ts';
@@ -67,45 +66,22 @@ function descriptionOf(key: Key): Schema {
   };
 }
 
+/** The kind of value only: the notation of a text is the parser's, and `sexton explain` checks it. */
 function valueSchema(key: Key): Schema {
   if (key === 'reload') return RELOAD.schema;
-  const form: Form = FORMS[key];
-  const { choices, fileSeconds } = FLAGS[key];
+  const { choices, fileSeconds, pairs, pairsOfLists } = FLAGS[key];
   if (choices !== undefined) return { enum: choices };
-  const pattern = `^(${form.pattern})$`;
-  if (fileSeconds) return { type: ['integer', 'string'], minimum: 1, maximum: MOST, pattern };
-  const scalar = scalarSchema(pattern, form.numbers);
-  const more: Schema[] = [];
-  if (takesList(key)) more.push({ type: 'array', items: scalar, minItems: 1 });
-  if (form.map) {
-    const value = scalarSchema(`^(${form.map.value})$`, form.map.numbers);
-    const list = { type: 'array', items: value, minItems: 1 };
-    const others = Object.entries(form.map.more ?? {});
-    const keys = [form.map.key, ...others.map(([key]) => key)].join('|');
-    more.push({
-      type: 'object',
-      propertyNames: { pattern: `^(${keys})$` },
-      ...(others.length > 0 && {
-        patternProperties: Object.fromEntries(
-          others.map(([key, other]) => [`^(${key})$`, scalarSchema(`^(${other})$`, undefined)]),
-        ),
-      }),
-      additionalProperties: form.map.lists ? { anyOf: [value, { type: 'boolean' }, list] } : value,
-      minProperties: 1,
-    });
+  if (fileSeconds) return { type: ['integer', 'string'], minimum: 1, maximum: MOST, pattern: '^0*[1-9][0-9]*$' };
+  const list = { type: 'array', items: SCALAR, minItems: 1 };
+  const more: Schema[] = takesList(key) ? [list] : [];
+  if (pairs !== undefined) {
+    const additionalProperties = pairsOfLists ? { anyOf: [SCALAR, list] } : SCALAR;
+    more.push({ type: 'object', additionalProperties, minProperties: 1 });
   }
-  return more.length === 0 ? scalar : { anyOf: [scalar, ...more] };
+  return more.length === 0 ? SCALAR : { anyOf: [SCALAR, ...more] };
 }
 
-function scalarSchema(pattern: string, numbers: Schema | undefined): Schema {
-  if (numbers === undefined) return { type: 'string', pattern };
-  return {
-    anyOf: [
-      { type: 'string', pattern },
-      { type: 'integer', ...numbers },
-    ],
-  };
-}
+const SCALAR: Schema = { type: ['string', 'number', 'boolean'], minLength: 1 };
 
 /** A probe or a hook is a text or in the shape of a Pod, not both. */
 function notTwice(key: Key): readonly Schema[] {
