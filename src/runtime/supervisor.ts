@@ -19,8 +19,7 @@ import { reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { endOf } from '../core/lifecycle/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/record.ts';
-import { hostKillAtMs } from '../core/pod/deadline.ts';
-import { isRestarting } from '../core/pod/restart.ts';
+import { hostKillAtMs, hostLeaveAtMs } from '../core/pod/deadline.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
@@ -167,7 +166,7 @@ export class Supervisor {
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
-    this.#alarms = { ...NO_ALARMS, ...endsOf(state) };
+    this.#alarms = { ...NO_ALARMS, killAtMs: hostKillAtMs(state), leaveAtMs: hostLeaveAtMs(state) };
     this.#rest = resumed?.rest ?? RESTED;
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
@@ -348,7 +347,7 @@ export class Supervisor {
   /** The stop without us, the KILL at the deadline, and another supervisor in our place. */
   #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const told = this.#alarms;
-    const { killAtMs, leaveAtMs } = endsOf(state);
+    const [killAtMs, leaveAtMs] = [hostKillAtMs(state), hostLeaveAtMs(state)];
     const fallback = fallbackOf(this.#options.member, state);
     const isTold = JSON.stringify(fallback) === JSON.stringify(told.fallback);
     this.#alarms = { killAtMs, leaveAtMs, dueMs: this.#leaving ? told.dueMs : wakeAtMs, fallback };
@@ -422,12 +421,6 @@ export class Supervisor {
     const why = maxMs > 0 ? await sendTrace(this.#state, maxMs) : 'the deadline is near';
     if (why !== undefined) log.say('warn', `the trace was not delivered: ${why}`);
   }
-}
-
-/** A container whose command ends for a restart in place goes on. */
-function endsOf(state: State): Pick<Alarms, 'killAtMs' | 'leaveAtMs'> {
-  const killAtMs = hostKillAtMs(state);
-  return { killAtMs, leaveAtMs: isRestarting(state) ? undefined : killAtMs };
 }
 
 type OpenMembership = NonNullable<SupervisorOptions['openMembership']>;

@@ -4,8 +4,7 @@
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
-import { hostKillAtMs } from '../../src/core/pod/deadline.ts';
-import { isRestarting } from '../../src/core/pod/restart.ts';
+import { hostKillAtMs, hostLeaveAtMs } from '../../src/core/pod/deadline.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { Queued } from './container.ts';
 
@@ -61,7 +60,7 @@ function requestEndsAtMs(stopping: Stopping): number {
 
 /** When init leaves, once the command has ended. */
 export function leavesAtMs(stopping: Lost): number {
-  const leaveAtMs = isRestarting(stopping.state) ? NEVER : (hostKillAtMs(stopping.state) ?? NEVER);
+  const leaveAtMs = hostLeaveAtMs(stopping.state) ?? NEVER;
   return Math.max(Math.min(leaveAtMs, requestEndsAtMs(stopping)) - AHEAD_MS, stopping.goneAtMs + LATE_MS);
 }
 

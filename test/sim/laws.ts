@@ -217,8 +217,9 @@ export class Laws {
   overdue(container: Container): void {
     const { asked, requests, restarts, member } = container;
     const { gracePeriodMs = Number.POSITIVE_INFINITY } = member.config;
-    const { nowMs } = this.#world.agenda;
-    if (container.mainsEndAtMs !== undefined && container.mainsEndAtMs <= this.#world.agenda.monoMs) return;
+    const { nowMs, monoMs } = this.#world.agenda;
+    const ownEndMs = container.memo?.state.climb?.killAtMs ?? container.mainsEndAtMs;
+    if (ownEndMs !== undefined && ownEndMs <= monoMs) return;
     const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length + restarts.length > 0;
     if (!isDue) this.#break('before the platform', container, 'init KILLs before the grace period is over');
     this.lost.killing(container);

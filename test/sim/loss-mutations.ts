@@ -18,6 +18,12 @@ export const LOSS_MUTATIONS: readonly Mutation[] = [
     to: "budgetMs * (role === 'sidecar' ? 1 : 1)",
   },
   {
+    breaks: 'a stop that sexton decided on ends in the KILL of the host if its supervisor is lost',
+    file: 'pod/deadline.ts',
+    from: 'if (climb?.killed === false && climb.killAtMs !== undefined)',
+    to: 'if (climb === null)',
+  },
+  {
     breaks: 'a supervisor that has not begun to act owes a commit',
     file: 'lifecycle/lifecycle.ts',
     from: '  if (!draft.state.isAwake) wakeAt(draft, now.mono + BEGINNING_MS);\n',

@@ -6,7 +6,6 @@ import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { hostOf } from '../../src/core/format/tombstone.ts';
 import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
-import { SIGKILL } from '../../src/core/signals.ts';
 import type { Peer } from '../../src/core/state/peer.ts';
 import { LATE_MS } from '../../src/runtime/timeouts.ts';
 import type { Container } from './container.ts';
@@ -78,17 +77,12 @@ function knowableSinceMs(world: World, member: Member): number | undefined {
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
 }
 
-/** Without a supervisor only what the last one has left behind ends it, and no KILL but that of a stop that was asked for. */
+/** Without a supervisor only what the last one has left behind ends it: a stop that has begun, or reflexes. */
 function isBlind({ count }: World, { container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
-  const isTold = container.command?.signals.some(({ signal }) => signal !== SIGKILL) === true;
-  // A stop signal that init has sent by itself has an end; that of a supervisor which was lost then has none.
-  const isLimited = container.mainsEndAtMs !== undefined;
-  if (container.asked.length === 0 && container.isCommandAlive && isTold && !isLimited) {
-    count('excused: a command that ignores its stop signal, and no supervisor that could KILL it');
-    return true;
-  }
-  if (container.reflexes.departed !== undefined) return false;
+  const { climb, deadline } = container.memo?.state ?? {};
+  const hasEnd = (climb?.killAtMs ?? container.mainsEndAtMs) !== undefined || deadline?.kills === true;
+  if (hasEnd || container.reflexes.departed !== undefined) return false;
   if (container.reflexes.isListening) count('excused: init takes a main that was killed for one that may come back');
   else count('excused: init was not told with which mains to end its command');
   return true;

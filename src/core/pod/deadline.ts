@@ -17,7 +17,7 @@
  * | leftovers of a command | a grace period after their first signal, or 2 s | `climb.ts`, `stopLeftovers` |
  * | strays of a group that was KILLed | as soon as the group is empty | `climb.ts`, `turnToStrays` |
  * | a stop in a terminal | at the third interrupt | `request.ts`, `onFurtherRequest` |
- * | a stop whose supervisor is late | at the deadline itself | `hostKillAtMs`; the host reports `overdue` |
+ * | any of these whose supervisor is late | at the deadline itself, or 1 s later | `hostKillAtMs`; the host reports `overdue` |
  * | a stop that no supervisor acknowledges | a grace period after the request | `fallback.ts`, by the host |
  *
  * A platform's stop without a declared grace period ends only in the platform's own SIGKILL.
@@ -26,7 +26,7 @@ import type { MemberConfig } from '../config.ts';
 import type { Event } from '../state/events.ts';
 import type { Peer } from '../state/peer.ts';
 import type { Deadline, State, Stop } from '../state/state.ts';
-import { tellsOfPassed } from './restart.ts';
+import { isRestarting, tellsOfPassed } from './restart.ts';
 import { isForeign } from './standing.ts';
 
 type Asked = Event & { readonly type: 'stopAsked' };
@@ -105,9 +105,21 @@ export function killAtMs(budget: Budget): number {
 }
 
 /** When the host KILLs if we have not: at the very end of a budget that ends in our KILL. */
-export function hostKillAtMs({ deadline }: Pick<State, 'deadline'>): number | undefined {
-  return deadline?.kills === true ? deadline.atMs : undefined;
+export function hostKillAtMs({ deadline, climb }: Pick<State, 'deadline' | 'climb'>): number | undefined {
+  const ends = [deadline?.kills === true ? deadline.atMs : NEVER];
+  if (climb?.killed === false && climb.killAtMs !== undefined) ends.push(climb.killAtMs + BEHIND_MS);
+  const atMs = Math.min(...ends);
+  return atMs === NEVER ? undefined : atMs;
 }
+
+/** When the platform ends the container. That of a restart in place goes on. */
+export function hostLeaveAtMs({ deadline, stop }: Pick<State, 'deadline' | 'stop'>): number | undefined {
+  return deadline?.kills === true && !isRestarting({ stop }) ? deadline.atMs : undefined;
+}
+
+/** The platform does not end a stop that sexton decided on, so a supervisor that is late may still KILL first. */
+const BEHIND_MS = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
 
 function lengthOf({ sinceMs, atMs }: Budget): number {
   return Math.max(0, atMs - sinceMs);

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';
-import { hostKillAtMs } from '../../../src/core/pod/deadline.ts';
+import { hostKillAtMs, hostLeaveAtMs } from '../../../src/core/pod/deadline.ts';
 import { initialState, type State } from '../../../src/core/state/state.ts';
-import { BOOT, HOST_ID, instant, mainConfig, START } from '../helpers.ts';
+import { alive, BOOT, dead, HOST_ID, instant, mainConfig, START, sidecarConfig } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
 import { Life, main } from '../life.ts';
 
@@ -71,6 +71,17 @@ describe('the KILL of the host', () => {
     const deaf = { on: { 15: 'ignores' } } as const;
     assert.equal(hostKillAtMs(new Life({ config, child: deaf, peers: [] }).signal(15).state), START + 10_000);
     assert.equal(hostKillAtMs(new Life(main({}, deaf)).signal(15).state), undefined);
+  });
+
+  it('A3 the KILL of the host follows that of a stop which sexton decided on, should the supervisor be lost', () => {
+    const child = { on: { 15: 'ignores' } } as const;
+    const life = new Life({ config: sidecarConfig(), child, peers: [alive('work')] }).see(dead('work', 0));
+    const ownMs = life.state.climb?.killAtMs ?? 0;
+    assert.ok(ownMs > 0);
+    const killAtMs = hostKillAtMs(life.state) ?? 0;
+    assert.ok(killAtMs > ownMs && killAtMs <= ownMs + 1_000, `${killAtMs - ownMs} ms`);
+    assert.equal(hostLeaveAtMs(life.state), undefined);
+    assert.equal(hostKillAtMs(life.pass(killAtMs - START - 1).state), undefined);
   });
 
   it('A3 the KILL of the host counts as our own, and no other follows', () => {
