@@ -123,8 +123,8 @@ function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source
 }
 
 /**
- * What belongs together stands close together: where a repository holds several variants of one manifest, those of the
- * same file count, else those of the same directory, else all.
+ * Related objects are close together where a repository holds several variants of one manifest. So those of the same
+ * file count, else those of the same directory, else all.
  */
 export function nearest<T>(from: Source, found: readonly T[], sourceOf: (one: T) => Source): readonly T[] {
   const inFile = found.filter((one) => sourceOf(one) === from);

@@ -1,7 +1,7 @@
 /**
- * The words after a subcommand, read by the flags that `sexton help` lists for it. Flags and other words come in any
- * order, as `--flag value` or `--flag=value`, each flag at most once but for those that are repeated; after `--` no
- * word is a flag.
+ * Reads the words after a subcommand by the flags that `sexton help` lists for it. Flags and other words come in any
+ * order, as `--flag value` or `--flag=value`. A flag occurs at most once unless it may be repeated. After `--` no word
+ * is a flag.
  */
 import { parseArgs } from 'node:util';
 import { nearest } from '../../config/notation/nearest.ts';
