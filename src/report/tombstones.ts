@@ -1,6 +1,6 @@
 /**
- * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time; an older or a
- * foreign tombstone has less, and what it does not tell is left out.
+ * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time. An older or a
+ * foreign tombstone has less, and what it does not say is left out.
  */
 
 import { absencesIn, hurryIn } from '../core/format/course.ts';

@@ -203,7 +203,7 @@ export interface Link {
   readonly waitedFor: string | undefined;
 }
 
-/** A closed socket is noticed at once and a lost one after 2 s: a member that was waited for ended at most so long before. */
+/** A closed socket is noticed at once, a lost one after 2 s: the end that a member waited for is at most this old. */
 const NOTICED_MS = 3_000;
 
 /** Backwards from the pod's end: who was last, what it waited for, whose phase that was. */

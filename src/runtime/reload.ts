@@ -1,10 +1,10 @@
 /**
  * Watches the files whose change is reported to the application.
  *
- * What counts is the content: each change of it gives one call, whether a file was written in place, replaced by a
- * rename or reached by another link, as in a Kubernetes volume whose `..data` was swapped. A directory is all the files
- * in it. The first content, of a predecessor too, is what later ones are compared with, so a path that appears late is
- * no change; nor is one that vanishes, or comes back as it was.
+ * What counts is the content: each change of it gives one call. A file may be written in place, replaced by a rename,
+ * or reached by another link, as when Kubernetes swaps `..data` of a volume. A directory is all the files in it. The
+ * first content, even one that a predecessor has seen, is what later ones are compared with. So a path that appears
+ * late is no change, nor is one that vanishes or comes back as it was.
  *
  * Events only say when to look. A look compares stats, and reads the content once new stats have stayed the same for a
  * while. Looks also come every few seconds, as some volumes give no events and inotify has limits. They take one path

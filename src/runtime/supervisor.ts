@@ -1,11 +1,11 @@
 /**
  * The supervisor: one member's life, from the first frame of its host to the exit of its container.
  *
- * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop
- * itself: an event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is
- * one commit, which init applies whole or not at all; so whenever this process dies, init, the child and the memo agree
- * on what has been done, and the next supervisor goes on there. The tombstone and the log are projections: after a
- * crash they are made again.
+ * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop. An
+ * event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is one commit,
+ * which init applies whole or not at all. So whenever this process dies, init, the child and the memo agree on what has
+ * been done, and the next supervisor goes on there. The tombstone and the log are projections: after a crash they are
+ * made again.
  *
  * The order is fixed: first the host is told (the application must not wait), then the tombstone is written, then it is
  * logged. Only the exit waits for the tombstone, and not for ever.
@@ -373,9 +373,9 @@ export class Supervisor {
   }
 
   /**
-   * After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be
-   * taken back; and in a stop always: with little CPU word of a main that lives may be a second old and not read yet. A
-   * pause that ends just when something is due shows only in that nothing was heard for so long.
+   * After a pause of the machine it looks at the other members, if it can, before it does what cannot be undone. In a
+   * stop it always looks: with little CPU, the report of a living main may be a second old and not read yet. A pause
+   * that ends just when something is due shows only in that nothing was heard for so long.
    */
   async #onTimer(dueMs: number): Promise<void> {
     const { clock, member } = this.#options;

@@ -4,8 +4,8 @@
  *
  * The kubelet's rules (pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer):
  *  * every container is stopped at the same time: first its preStop hook, for at most the grace period;
- *  * then it gets TERM, with what is left of the grace period, but at least 2 s; then KILL. The
- *    hook counts in whole seconds;
+ *  * then it gets TERM, with what is left of the grace period, but at least 2 s; then KILL. The hook
+ *    counts in whole seconds;
  *  * a native sidecar waits between its hook and its TERM, for as long as grace is left, until all containers and all
  *    native sidecars that were started after it have ended.
  */

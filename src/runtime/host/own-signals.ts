@@ -1,6 +1,6 @@
 /**
- * Receives every signal that Node can handle without harm, as Linux's numbers, for a host that is not init: the sender
- * of a signal, and real-time signals at all, are out of Node's reach.
+ * Receives every signal that Node can handle without harm, as Linux's numbers, for a host that is not init. Node shows
+ * neither the sender of a signal nor any real-time signal.
  */
 import { constants } from 'node:os';
 import { onExit } from 'signal-exit';

@@ -1,6 +1,6 @@
 /**
- * The HTTP server on its socket, TCP or unix. It reports once what keeps it from listening and tries again, since by
- * then the application runs, and a member without its HTTP is better than none.
+ * The HTTP server on its socket, TCP or unix. It reports once what keeps it from listening, and tries again. By then
+ * the application runs, and a member without its HTTP is better than none.
  *
  * A connection has one request and one answer and is never kept alive. Node's own limits stop a client that sends
  * slowly or too much. The 65th connection takes the place of the oldest, which has had more time than any probe needs:

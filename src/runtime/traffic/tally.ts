@@ -1,11 +1,11 @@
 /**
  * Explains the connections that the counter counts: whose they are, and so whether they count.
  *
- * Theory of operation. Every connection behind a rise of the counter has either closed by now or is open. The kernel
- * reports closed ones, which costs little; only for what that does not explain, the open ones are listed. The counter
- * is read again after either, so what was found has been counted. What waits for an explanation counts meanwhile, and
- * counts for good after MAX_WAIT_MS. In a flood, or when the kernel has dropped reports, all that has come counts, and
- * all that is open is listed anew. Without netlink everything counts, but for sexton's own probes.
+ * Theory of operation. Every connection that the counter has added is either closed by now or open. The kernel reports
+ * closed ones, which costs little. The open ones are listed only if those do not explain the count. The counter is read
+ * again after either, so it includes what was found. What waits for an explanation counts meanwhile, and counts for
+ * good after MAX_WAIT_MS. In a flood, or when the kernel has dropped reports, all that has come counts, and all that is
+ * open is listed again. Without netlink everything counts, but for sexton's own probes.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import type { Event } from '../../core/state/events.ts';
