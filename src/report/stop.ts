@@ -224,7 +224,7 @@ function goesOn(members: readonly MemberStop[], platform: PlatformRecord | undef
   return platform === undefined && members.every(runsOn);
 }
 
-/** When its command ended, for good or in the restart that is told of. */
+/** When its command ended, for good or in the restart that is reported. */
 export function endMsOf({ diedMs, again }: MemberStop): number | undefined {
   return diedMs ?? again?.endedMs;
 }

@@ -73,7 +73,7 @@ export function sentenceOf(pod: PodStop): string {
 function incidentsOf({ members, earlier, beganMs }: PodStop): string | undefined {
   const before = [...earlier].map((member) => `${member.name}: ${earlierText(member, beganMs)} before`);
   const incidents = members.flatMap(({ name, absences = [], hurried, oomKills = 0, forcedBy }) => {
-    // The last life's end is told elsewhere.
+    // The last life's end is reported elsewhere.
     const kills = forcedBy === OOM_KILLER ? oomKills - 1 : oomKills;
     const texts = [
       ...(kills > 0 ? [`killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`] : []),

@@ -34,8 +34,8 @@ export interface Rest {
 export const RESTED: Rest = { wakes: [], held: {} };
 
 /**
- * Never larger than init takes: a memo that is refused would end each supervisor anew. What only tells a story goes
- * first.
+ * Never larger than init takes: a refused memo would end every supervisor. The records that are only read by people are
+ * cut first.
  */
 export function writeMemo(memo: Memo): string {
   const whole = memoText(memo);

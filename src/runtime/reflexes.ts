@@ -27,7 +27,7 @@ export interface ReflexesOptions {
   readonly log: Log;
   /** Where the host leaves the evidence; undefined: nowhere. */
   readonly terminationLog: TerminationLog | undefined;
-  /** The end is to be told in a way that the host does not know. */
+  /** The end is to be reported in a way that the host does not know. */
   readonly needsSupervisor: boolean;
   readonly commit: (commands: readonly HostCommand[]) => void;
 }
@@ -48,7 +48,7 @@ export class Reflexes {
     if (isResumed) this.#left = { ends: [] };
   }
 
-  /** To be told of every state; returns what has to be in the commit that goes with it. */
+  /** Called with every state; returns what has to be in the commit that goes with it. */
   follow(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const [before, latest] = [this.#latest, { state, wakeAtMs }];
     this.#latest = latest;

@@ -7,8 +7,8 @@
  * been done, and the next supervisor goes on there. The tombstone and the log are projections: after a crash they are
  * made again.
  *
- * The order is fixed: first the host is told (the application must not wait), then the tombstone is written, then it is
- * logged. Only the exit waits for the tombstone, and not for ever.
+ * The order is fixed: first comes the commit to the host (the application must not wait), then the tombstone, then the
+ * log. Only the exit waits for the tombstone, and only so long.
  */
 
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
@@ -60,7 +60,7 @@ export interface SupervisorOptions {
   readonly openMembership: ((before: Before) => Promise<Membership>) | undefined;
   /** All of this, for the next supervisor. */
   readonly config?: KeptConfig;
-  /** What is to be told of the configuration, once in the life of the container. */
+  /** What to log about the configuration, once in the life of the container. */
   readonly remarks?: Remarks;
   /** After so long without an event it may sleep; undefined: it never does, as something here has to answer or to look. */
   readonly sleepAfterMs?: number | undefined;
@@ -208,7 +208,7 @@ export class Supervisor {
     if (!this.#leaving) this.#sleeper?.open();
   }
 
-  /** What the configuration gives rise to is told in the first life only: to be woken is nothing that happens to it. */
+  /** Only the first supervisor logs the remarks on the configuration. Later ones say only that they were started. */
   #remark(state: State, isResumed: boolean, wokenBy: string | undefined): void {
     const { log, remarks } = this.#options;
     const { phase } = state;
@@ -247,7 +247,7 @@ export class Supervisor {
 
   #onFileContent(index: number, digest: string, isChange: boolean): void {
     this.#digests = { ...this.#digests, [index]: digest };
-    // With what follows from the change in one commit, so that it is told once.
+    // The digest and what follows from the change are one commit, so that a change counts once.
     if (isChange) this.#dispatch({ type: 'fileChanged', at: this.#options.clock.now(), index });
     else this.#commit(undefined, []);
   }

@@ -217,7 +217,7 @@ export function configText(objects: Objects, pod: Pod, map: string, key: string)
   return found && textAt(found.object, 'data', key);
 }
 
-/** A manifest without a namespace goes where kubectl is told. */
+/** kubectl chooses the namespace of a manifest that names none. */
 export function isSameNamespace(a: string | undefined, b: string | undefined): boolean {
   return a === b || a === undefined || b === undefined;
 }

@@ -231,7 +231,7 @@ function sextonPlan(
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
     ),
     response: {
-      // Under sexton the shell is not PID 1, so TERM ends it; what it has started is told too.
+      // Under sexton the shell is not PID 1, so TERM ends it; what it has started gets TERM, too.
       minMs: declared ?? 0,
       maxMs:
         declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),

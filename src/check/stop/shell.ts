@@ -124,7 +124,7 @@ function listOf(script: string): readonly Command[] | undefined {
   return commands;
 }
 
-/** The words of the first command, unless another one stands in for it where it fails; undefined: there is none. */
+/** The words of the first command, unless another one runs where it fails; undefined: there is none. */
 export function firstCommandOf(script: string): readonly string[] | undefined {
   const [first, second] = listOf(script) ?? [];
   if (first === undefined || second?.isAlternative === true) return undefined;

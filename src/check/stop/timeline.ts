@@ -51,7 +51,7 @@ export interface ContainerStop {
   readonly plan: ContainerPlan;
   readonly hookEnd: Interval;
   readonly term: Interval;
-  /** When its own program is told. */
+  /** When its own program gets its stop signal. */
   readonly told: Interval;
   readonly end: Interval;
   /** When the kubelet kills it if it has not ended. */

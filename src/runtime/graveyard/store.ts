@@ -35,7 +35,7 @@ export class Store {
   #next: Promise<Trouble | undefined> | undefined;
   #isClosed = false;
 
-  /** `onMade` is told that a missing directory was created; undefined: it is not created. */
+  /** `onMade` is called when a missing directory was created; undefined: it is not created. */
   constructor(dir: string, name: string, onMade?: (dir: string) => void) {
     this.path = join(dir, name);
     this.#dir = dir;

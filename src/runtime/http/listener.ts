@@ -130,7 +130,7 @@ function pathOf(target: string): string {
 }
 
 function onClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
-  // Without a word of the client, or without the client, there is nothing to answer.
+  // If the client sent nothing or is gone, there is nothing to answer.
   const isSilent = 'bytesRead' in socket && socket.bytesRead === 0;
   if (isSilent || !socket.writable || code === 'ECONNRESET') socket.destroy();
   else refuse(socket, code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);

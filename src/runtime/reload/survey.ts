@@ -35,7 +35,7 @@ export interface Survey {
   readonly isCut: boolean;
 }
 
-/** Rejects when it cannot be told what is there: no permission, a broken disk. */
+/** Rejects when it cannot find out what is there: no permission, a broken disk. */
 export async function survey(path: string): Promise<Survey> {
   const names: Names = new Map();
   const real = await trace(path, names);

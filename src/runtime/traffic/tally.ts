@@ -107,7 +107,7 @@ export class Tally {
   /** Returns how many have come since the last reading. */
   #read(): number {
     const counted = this.#counter.read();
-    // It is a number of 64 bits, but a kernel may have been told to begin anew.
+    // The counter has 64 bits, but it may have been reset.
     const came = Math.max(0, counted - this.#count);
     this.#count = counted;
     const lastMs = this.#options.now();
@@ -135,7 +135,7 @@ export class Tally {
   async #ask(windowMs: number, isOld = false): Promise<void> {
     const beganMs = this.#options.now();
     const answer = await this.#informant.ask(windowMs);
-    // By the end of this turn of the event loop the process has heard of the connections that it made itself.
+    // By the end of this turn of the event loop the process knows the connections that it made itself.
     await new Promise((resolve) => setImmediate(resolve));
     this.#read();
     if (answer === undefined) return this.#settleBlindly();
