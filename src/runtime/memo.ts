@@ -34,7 +34,7 @@ export interface Rest {
 export const RESTED: Rest = { wakes: [], held: {} };
 
 /**
- * Never larger than init takes: a refused memo would end every supervisor. The records that are only read by people are
+ * Never larger than init takes: a refused memo would end every supervisor. The history, and what was logged once, are
  * cut first.
  */
 export function writeMemo(memo: Memo): string {

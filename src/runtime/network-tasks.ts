@@ -35,8 +35,8 @@ export class NetworkTasks {
   }
 
   /**
-   * Its end is reported like any other, but never at once: the caller is in the middle of an event. What has arrived still
-   * counts.
+   * Its end is reported like any other, but never at once: the caller is in the middle of an event. What has arrived
+   * still counts.
    */
   end(id: number): void {
     const entry = this.#entries.get(id);

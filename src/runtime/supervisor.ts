@@ -8,7 +8,7 @@
  * made again.
  *
  * The order is fixed: first comes the commit to the host (the application must not wait), then the tombstone, then the
- * log. Only the exit waits for the tombstone, and only so long.
+ * log. Only the exit waits for the tombstone, and only for a bounded time.
  */
 
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
