@@ -1,7 +1,7 @@
 /**
- * Reflexes: what is left behind at the host for the next thing that may happen (`core/lifecycle/reflexes.ts`), so that
- * it need not wait for this process. The commit that changes the state takes back what was left for the old one. The next
- * follows once the tombstone of the new state is written.
+ * Reflexes: commands left with the host for the next event (`core/lifecycle/reflexes.ts`), which then need not wait for
+ * this process. The commit that changes the state takes back what was left for the old one. The next follows once the
+ * tombstone of the new state is written.
  */
 import { dirname, join } from 'node:path';
 import type { TerminationLog } from '../config/run-config.ts';

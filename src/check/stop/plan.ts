@@ -1,5 +1,5 @@
 /**
- * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The
+ * What each container of a pod does in a stop, as far as its manifest shows it. The timeline is computed from this. The
  * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
 import { basename } from 'node:path';

@@ -95,7 +95,7 @@ export class Store {
     return this.#schedule();
   }
 
-  /** Finishes the writes that were asked for and begins no other, so that a process that ends leaves no half of one. */
+  /** Finishes the requested writes and begins no other, so that the end of the process cuts no write short. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#running !== undefined) await (this.#next ?? this.#running);

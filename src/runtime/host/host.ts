@@ -188,7 +188,7 @@ export interface Hello {
 export interface Host {
   /** What cannot be done here, each a sentence for the log; empty over sexton-init. */
   readonly limits: readonly string[];
-  /** A path of sexton-init, which is other programs too by other names; without: there is none. */
+  /** A path of sexton-init, which acts as other programs under their names; absent: there is no init. */
   readonly init?: string;
   /**
    * Resolves with what the host knows, then events flow to `onEvent`. Queued ones come in the very next turn of the

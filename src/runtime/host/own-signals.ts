@@ -22,8 +22,8 @@ export function takeSignals(onSignal: (signal: number) => void): () => void {
   for (const name of Object.keys(constants.signals) as NodeJS.Signals[]) {
     const number = signalNumber(name);
     if (number === undefined || NOT_TAKEN.has(name)) continue;
-    // An alias (IOT, POLL) gets a listener as well, so that signal-exit is never alone on it and ends the process; it
-    // reports nothing.
+    // An alias (IOT, POLL) gets a listener that reports nothing. Otherwise signal-exit would be alone on it and end the
+    // process.
     const listener = seen.has(number) ? () => {} : () => onSignal(number);
     seen.add(number);
     taken.set(name, listener);

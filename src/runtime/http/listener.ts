@@ -150,7 +150,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only; name a directory that may be written to',
 };
 
-/** Removes the socket of a supervisor that was killed. False: it is none. */
+/** Removes the socket of a supervisor that was killed. False: the path is no such socket. */
 async function removeStale(path: string): Promise<boolean> {
   const code = await new Promise<string | undefined>((resolve) => {
     const socket = connect({ path }, () => socket.destroy());
