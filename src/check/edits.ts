@@ -72,7 +72,7 @@ export function applied(text: string, edits: readonly Edit[]): string {
   return result + text.slice(from);
 }
 
-/** By their places. Of edits that overlap the first counts; the others are for the next pass. */
+/** In the order of their places. Where edits overlap, the first one counts and the others wait for the next pass. */
 export function inOrder(edits: readonly Edit[]): readonly Edit[] {
   const kept: Edit[] = [];
   for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {

@@ -12,17 +12,17 @@ export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 /** Directories that hold no manifests of a project's own. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.terraform', '.cache']);
 
-/** `named`: each path as it was named, and the paths of all texts that are under it, also of those that cannot be read. */
+/** `named`: each path as it was named, and the paths of all texts under it, readable or not. */
 export type Collected = ReturnType<typeof collect>;
 
 /**
- * A file that is named is read whatever its name; of a directory YAML, Dockerfiles, Containerfiles, and JSON that says of
- * which kind it is. Links are followed, and each file is read once.
+ * A named file is read whatever its name. In a directory these are read: YAML, Dockerfiles, Containerfiles, and JSON
+ * that states its kind. Links are followed, and each file is read once.
  */
 export function collect(paths: readonly string[], readStdin: () => Buffer) {
   const inputs: Input[] = [];
   const unreadable: Unreadable[] = [];
-  /** By the path without links: the path by which the file is an input; undefined: it is none. */
+  /** By the path without links: the path by which the file is an input; undefined: it is no input. */
   const taken = new Map<string, string | undefined>();
   const named = paths.map((given) => {
     const path = given === '-' ? given : plain(given);

@@ -1,6 +1,6 @@
 /**
- * What a finding is known by from one run to the next: its rule, its object and its words, but no line and no figure,
- * so that it stays the same when the text around it changes. Of several that are alike each has a number.
+ * A fingerprint identifies a finding from one run to the next. It covers rule, file, object and message, but neither
+ * lines nor figures, so it survives changes in the text around it. Equal findings are numbered.
  */
 import { createHash } from 'node:crypto';
 import type { Finding } from './finding.ts';

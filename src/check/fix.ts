@@ -11,7 +11,7 @@ export interface Fixed {
   readonly edits: readonly Edit[];
 }
 
-/** The texts that change. Of two findings whose edits touch, the second waits for the next pass. */
+/** The texts that change. If the edits of two findings touch, the second finding waits for the next pass. */
 export function fixed(findings: readonly Finding[]): readonly Fixed[] {
   const bySource = new Map<Source, Edit[]>();
   for (const { edits } of findings) {

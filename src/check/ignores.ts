@@ -4,8 +4,8 @@
  *     annotations: {check.sexton.dev/ignore: "SX301,SX302", check.sexton.dev/ignore-SX105: "internal only"}
  *     # sexton-ignore SX101: the hook ends early
  *
- * A comment covers the line that it ends; one on a line of its own covers all that begins on the next line: a key with
- * its value, an item, or the document.
+ * A comment at the end of a line covers that line. A comment on a line of its own covers what begins on the next line:
+ * a key with its value, an item, or the document.
  */
 import { at, entriesAt, type Located, type Range } from './input/located.ts';
 import { lineText, type Place, positionAt, type Source } from './input/source.ts';

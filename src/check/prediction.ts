@@ -2,8 +2,8 @@
  * `sexton report --against FILE`: which workload of the inputs a pod is of, and what its manifest lets expect of the
  * members.
  *
- * A pod is of the workload that has a container for each of its members, by the name that sexton has there or by the
- * container's own. Of several such workloads it is the one that is named as the pod's controller.
+ * A pod belongs to the workload that has a container for each member, by the name that sexton has there or by the
+ * container's own. If several workloads fit, the one that is named as the pod's controller counts.
  */
 import { bad, good, type Parse } from '../config/notation/parse.ts';
 import { cleanText } from '../core/format/tombstone.ts';

@@ -1,7 +1,7 @@
 /**
- * The entry of the program: finds the subcommand and loads it. `run` is the one that stands between a container and its
- * command, so nothing but that decision is loaded before it. process.argv is as sexton-init passes it on: what follows
- * the program's own name begins at 2.
+ * The entry of the program: finds the subcommand and loads it. A container's command waits for `run`, so nothing but
+ * that decision is loaded before it. As sexton-init passes process.argv on, the words after the program's own name
+ * begin at index 2.
  */
 
 import { dropInOf } from '../config/dropin/dropin.ts';

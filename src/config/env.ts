@@ -46,8 +46,8 @@ export function readEnvironment(env: Env): Environment {
 }
 
 /**
- * Kubernetes sets variables such as SEXTON_SERVICE_HOST and SEXTON_PORT_80_TCP in every container of the namespace when
- * a Service is called `sexton` or `sexton-...`; Docker's links did the same.
+ * When a Service is called `sexton` or `sexton-...`, Kubernetes sets variables such as SEXTON_SERVICE_HOST and
+ * SEXTON_PORT_80_TCP in every container of the namespace. Docker's links did the same.
  */
 export function isServiceLink(name: string, text: string): boolean {
   if (/_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name)) return true;

@@ -2,8 +2,8 @@
  * From the command line, the environment and a configuration file to one frozen configuration, or to all that is wrong
  * with them. Flag beats environment beats file beats default.
  *
- * This stands between the start of a container and its command: nothing heavy is imported, what reads a file only when
- * one is named, and the YAML parser only when that file needs it.
+ * A container's command waits for this, so nothing heavy is imported. What reads a file is imported only when one is
+ * named, and the YAML parser only when that file needs it.
  */
 import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';

@@ -1,6 +1,6 @@
 /**
- * What a member runs with. The first supervisor of a container resolves it once; the memo keeps it, so that later
- * supervisors read no environment and no file, which may have changed.
+ * What a member runs with. The first supervisor of a container resolves it once, and the memo keeps it. Later
+ * supervisors read neither the environment nor a file, which may have changed.
  */
 import type { MemberConfig } from '../core/config.ts';
 import type { OnDrain } from '../core/lifecycle/readiness.ts';
@@ -26,8 +26,8 @@ export interface RunConfig {
 }
 
 /**
- * The command to start: init's own command line from `fromIndex` on, byte for byte (`process.argv` cannot carry what is
- * not UTF-8), or an argument vector of our own. `argv` is always given, for hosts that have no command line of their
+ * The command to start: init's own command line from `fromIndex` on, byte for byte, or an argument vector of our own.
+ * `process.argv` cannot carry what is not UTF-8. `argv` is always given, for hosts that have no command line of their
  * own and for messages.
  */
 export interface Program {

@@ -53,7 +53,7 @@ async function main(): Promise<void> {
 
 interface Options {
   readonly arch: Arch;
-  /** Of an installed Node; none: the package of the lock file. */
+  /** The directory of an installed Node; `undefined`: the package of the lock file. */
   readonly prefix: string | undefined;
   readonly icu: Icu;
   /** Where there is no repository to tell it. */

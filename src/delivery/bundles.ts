@@ -2,10 +2,9 @@
  * Three bundles and a launcher, all CommonJS, because V8 can cache only classic scripts.
  *
  * `run.cjs` holds all that `sexton run` needs. `tools.cjs` holds what only another subcommand or a configuration file
- * in YAML needs, so that `run` does not pay for it; a dynamic import of one of those modules becomes a lookup in that
- * file. `pino.cjs` is pino alone, which `run` loads once it has acted: its part of the cache would delay every wake. Every
- * other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first
- * imported.
+ * in YAML needs, so that `run` does not pay for it. A dynamic import of one of those modules becomes a lookup in that
+ * file. `pino.cjs` is pino alone, which `run` loads once it has acted: its part of the cache would delay every wake.
+ * Every other dynamic import stays lazy inside its bundle: esbuild initialises the module when it is first imported.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';

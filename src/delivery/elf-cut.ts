@@ -15,9 +15,8 @@ export function withoutUnloaded(elf: Buffer): Buffer {
 }
 
 /**
- * Replaces a constant by what `shorten` makes of it, and leaves out of the file what is not loaded and the pages that
- * nothing is left in. Their segment becomes two, with a hole between them in memory. It throws where the layout is not
- * one that it knows.
+ * Replaces a constant by what `shorten` makes of it. The file loses what is not loaded, and the pages that nothing is
+ * left in. Their segment becomes two, with a hole between them in memory. It throws if it does not know the layout.
  */
 export function shortenConstant(elf: Buffer, constant: Extent, shorten: (data: Buffer) => Buffer): Buffer {
   const { offset: tableOffset, segments } = segmentsOf(elf);
@@ -62,8 +61,8 @@ interface Hole {
 }
 
 /**
- * Other data follow the table directly, so it cannot grow: the second half takes the place of a note (build id, oldest
- * kernel), which tools read and nothing needs to run the program.
+ * Other data follow the table directly, so it cannot grow. The second half takes the place of a note (build id, oldest
+ * kernel). Tools read that note, but the program runs without it.
  */
 function splitSegments(segments: readonly Segment[], hole: Hole): Segment[] {
   const { home, from, to, start } = hole;

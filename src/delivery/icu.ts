@@ -3,10 +3,11 @@
  *
  * ICU's data are one constant, a table of named items. What is English or independent of languages stays: sorting,
  * calendars, time zones, normalization, IDNA, properties of characters. Other languages go, which ICU then treats as
- * ones that it has never heard of, and so do the tables of old encodings and dictionaries.
+ * unknown, and so do the tables of old encodings and dictionaries.
  *
- * The format is that of ICU's common/ucmndata.h, little-endian: a header; the number of items; for each the offsets of
- * its name and its content; the names, sorted; the contents, each aligned to 16 bytes and as long as up to the next.
+ * The format is that of ICU's common/ucmndata.h, little-endian. A header comes first, then the number of items, and for
+ * each item the offsets of its name and its content. The sorted names follow, then the contents. Each content is
+ * aligned to 16 bytes and extends to the next.
  */
 import { findExported } from './elf.ts';
 import { shortenConstant } from './elf-cut.ts';

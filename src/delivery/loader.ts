@@ -1,7 +1,7 @@
 /**
- * The loader of the portable Node must load what lies beside it and nothing of the image that it comes into: what
- * `/etc/ld.so.preload` names is meant for the application, and libraries of another glibc do not fit. Neither a flag
- * nor a variable keeps glibc's loader from that file, so the paths in its copy are overwritten, each by one of the same
+ * The loader of the portable Node must load what lies beside it and nothing of the image around it. The image's
+ * `/etc/ld.so.preload` is meant for the application, and libraries of another glibc do not fit. Neither a flag nor a
+ * variable keeps glibc's loader from that file. So the paths in its copy are overwritten, each by one of the same
  * length that leads nowhere.
  */
 

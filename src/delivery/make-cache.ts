@@ -1,11 +1,10 @@
 /**
  * `node --random-seed=1 make-cache.ts DIRECTORY`: writes `run.cache` for the `run.cjs` in that directory.
  *
- * The same bundle must give the same bytes on every machine, so nothing is run: what V8 has compiled by the end of a
- * run depends on the run's timing. All functions are compiled instead, which made the cache half as large again and the
- * start no slower. `--no-lazy` is taken back before the cache is made, because V8 refuses one made under other flags;
- * `--random-seed` is the one flag that it lets differ, and the hashes of strings, which it writes into the cache,
- * follow from it.
+ * The same bundle must give the same bytes on every machine. What V8 has compiled by the end of a run depends on the
+ * run's timing, so nothing is run. All functions are compiled instead: the cache is half as large again, and the start
+ * no slower. `--no-lazy` is taken back before the cache is written, because V8 refuses a cache that belongs to other
+ * flags. Only `--random-seed` may differ. It determines the hashes of strings in the cache, so it is fixed.
  */
 import { writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';

@@ -1,6 +1,6 @@
 /**
- * Puts files into the delivered directory. Each is renamed into place and only when its content has changed: other
- * processes may be running from that directory while it is built, and a running program's file cannot be written.
+ * Puts files into the delivered directory. A file is renamed into place, and only when its content has changed. Other
+ * processes may be running from that directory during a build, and a running program's file cannot be written.
  */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

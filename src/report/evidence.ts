@@ -17,7 +17,7 @@ export interface Origin {
   readonly end?: Pick<MemberStop, 'diedMs' | 'exitCode' | 'forcedBy'>;
 }
 
-/** undefined: it is none. */
+/** `undefined`: the value is no evidence. */
 export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): MemberStop | undefined {
   if (!isRecord(value)) return undefined;
   const [name, session, stopReason] = ['Name', 'Session', 'StopReason'].map((key) => textOf(value, key));

@@ -1,6 +1,6 @@
 /**
- * Stops as one HTML page: of one pod its picture, its critical chain and a table; of many their figures first, then the
- * pictures of the worst.
+ * Stops as one HTML page. One pod has its picture, its critical chain and a table. Many pods have their figures first,
+ * then the pictures of the worst.
  */
 import { seconds } from '../core/format/evidence.ts';
 import { chartOf, labelOf } from './chart.ts';

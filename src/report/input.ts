@@ -1,7 +1,7 @@
 /**
- * Tells what a text is and reads how members stopped from it: a tombstone, pods as `kubectl get -o json|yaml` prints
- * them (their termination messages), or a log whose last line of a member carries the evidence, alone or wrapped as
- * Docker, CRI, Loki and journald do. Everything else is passed over.
+ * Recognizes what a text is and reads from it how members stopped. It may be a tombstone, pods as `kubectl get -o
+ * json|yaml` prints them (their termination messages), or a log. In a log the last line of a member carries the
+ * evidence, alone or wrapped as Docker, CRI, Loki and journald do. Everything else is passed over.
  */
 import { parseTombstone } from '../core/format/tombstone-parse.ts';
 import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
@@ -127,8 +127,9 @@ function originOfLine(prefix: string, value: Record<string, unknown>, origin: Or
 }
 
 /**
- * A log has the pod's name only, which its controllers have made: a Deployment adds the hash of its template and five
- * characters of Kubernetes' own alphabet, a StatefulSet a number, a DaemonSet and a Job the five characters.
+ * A log has only the pod's name, which its controllers have generated. A Deployment adds the hash of its template and
+ * five characters of Kubernetes' own alphabet. A DaemonSet and a Job add only the five characters, a StatefulSet a
+ * number.
  */
 function workloadOfName(pod: string): string {
   return pod.replace(/(-[bcdfghjklmnpqrstvwxz2456789]{6,10})?-([bcdfghjklmnpqrstvwxz2456789]{5}|\d{1,5})$/, '') || pod;

@@ -1,7 +1,7 @@
 /**
- * A member's stop as a trace: OTLP's JSON, written by hand. One trace a pod: its id is made from the session, so that
- * members meet in it without talking, and so is the id of the root span.
- * https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding: ids are in hex, enums are numbers, and integers of
+ * A member's stop as a trace: OTLP's JSON, written by hand. A pod has one trace. The ids of the trace and of its root
+ * span are derived from the session, so the members agree on them without communicating. In the encoding
+ * (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) ids are in hex, enums are numbers, and integers of
  * 64 bits are strings.
  */
 import { createHash } from 'node:crypto';

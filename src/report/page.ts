@@ -1,6 +1,6 @@
 /**
- * What a page of stops is made of: one HTML file with pictures inline and tables below them, no script, nothing loaded
- * from elsewhere (its own Content-Security-Policy forbids it).
+ * What a page of stops consists of: one HTML file with pictures inline and tables below them. It has no script and
+ * loads nothing from elsewhere, as its own Content-Security-Policy demands.
  *
  * Names stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and
  * paper. What is written into a bar shows only where the window is wide enough for it; a table has it in any case.

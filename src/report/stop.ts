@@ -117,8 +117,8 @@ export interface PodStop {
 }
 
 /**
- * Pods in the order of their stops. When two reports tell of one member, the one that knows a later end counts; but
- * where nothing tells pods apart, another birth is another pod.
+ * Pods in the order of their stops. When two reports tell of one member, the one that knows a later end counts. Where
+ * nothing tells pods apart, another birth is another pod.
  */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();
@@ -182,8 +182,8 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
 }
 
 /**
- * One container may have stopped before the pod did. A stop that began later than the grace period of the one before
- * allows, or that was asked of the pod and not of the container, is another stop.
+ * One container may have stopped before the pod did. Another stop begins where the grace period of the one before is
+ * over, or where the pod and not only a container was asked.
  */
 function membersOfLastStop(
   members: readonly MemberStop[],
@@ -224,7 +224,7 @@ function goesOn(members: readonly MemberStop[], platform: PlatformRecord | undef
   return platform === undefined && members.every(runsOn);
 }
 
-/** When its command ended, for good or in the restart that is told of. */
+/** When its command ended, for good or in the restart that is reported. */
 export function endMsOf({ diedMs, again }: MemberStop): number | undefined {
   return diedMs ?? again?.endedMs;
 }

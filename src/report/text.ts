@@ -35,7 +35,7 @@ export function fleetText(pods: readonly PodStop[], width: number): string {
   return `${table}\n${[...lines, ...more].join('\n')}\n`;
 }
 
-/** Stops that are told of one by one; the others are in the figures. */
+/** Stops that are listed one by one; the others are in the figures. */
 const MAX_NAMED = 10;
 
 /** In a column of their own, so that the eye can follow from line to line which member waited for which. */

@@ -1,6 +1,6 @@
 /**
- * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time; an older or a
- * foreign tombstone has less, and what it does not tell is left out.
+ * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time. An older or a
+ * foreign tombstone has less, and what it does not say is left out.
  */
 
 import { absencesIn, hurryIn } from '../core/format/course.ts';
@@ -97,7 +97,7 @@ function spansOf({ Born, History = [] }: Tombstone, requestedMs: number | undefi
   const bornMs = msOf(Born) ?? firstMs(History);
   const run: readonly Start[] = bornMs === undefined ? [] : [{ atMs: bornMs, activity: 'run' }];
   if (requestedMs === undefined) return between(run, endMs);
-  // Which phase it was in at once is told a moment after the request was written down, or not at all.
+  // The history shows its first phase a moment after the request, or not at all.
   const asked: Start = { atMs: requestedMs, activity: ranAt(History, requestedMs) ? 'wake' : 'wait' };
   const [first, ...others] = stepsOf(History, requestedMs);
   if (first === undefined) return between([...run, asked], endMs);

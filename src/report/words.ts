@@ -73,7 +73,7 @@ export function sentenceOf(pod: PodStop): string {
 function incidentsOf({ members, earlier, beganMs }: PodStop): string | undefined {
   const before = [...earlier].map((member) => `${member.name}: ${earlierText(member, beganMs)} before`);
   const incidents = members.flatMap(({ name, absences = [], hurried, oomKills = 0, forcedBy }) => {
-    // The last life's end is told elsewhere.
+    // The last life's end is reported elsewhere.
     const kills = forcedBy === OOM_KILLER ? oomKills - 1 : oomKills;
     const texts = [
       ...(kills > 0 ? [`killed by the OOM killer ${kills === 1 ? 'once' : `${kills} times`} before, restarted`] : []),
@@ -203,7 +203,7 @@ export interface Link {
   readonly waitedFor: string | undefined;
 }
 
-/** A closed socket is noticed at once and a lost one after 2 s: a member that was waited for ended at most so long before. */
+/** A closed socket is noticed at once, a lost one after 2 s: the end that a member waited for is at most this old. */
 const NOTICED_MS = 3_000;
 
 /** Backwards from the pod's end: who was last, what it waited for, whose phase that was. */

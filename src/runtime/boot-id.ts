@@ -1,5 +1,5 @@
 /**
- * The kernel's boot id, which tells tombstones of this boot from others: CLOCK_MONOTONIC starts anew with each boot.
+ * The kernel's boot id, which tells tombstones of this boot from others: CLOCK_MONOTONIC starts again with each boot.
  */
 import { readFileSync } from 'node:fs';
 

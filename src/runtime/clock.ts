@@ -1,6 +1,6 @@
 /**
  * The clocks. Decisions use CLOCK_MONOTONIC; the wall clock is only for the record. Its nanoseconds come from the
- * monotonic clock, so that the times of one supervisor are in order; it follows when the wall clock is set.
+ * monotonic clock, so the times of one supervisor are in order. They follow when the wall clock is set.
  */
 import type { Instant } from '../core/time.ts';
 

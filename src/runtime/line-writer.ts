@@ -1,7 +1,7 @@
 /**
  * Writes lines to a descriptor that other processes write to as well, on a thread of libuv's pool.
  *
- * Each line is a write(2) of its own: up to 4,096 bytes of a pipe stay together (pipe(7)), so the application's output
+ * Each line is a write(2) of its own. Up to 4,096 bytes of a pipe stay together (pipe(7)), so the application's output
  * never comes into the middle of a line. The writer keeps what a stalled reader does not take, up to a bound. It drops
  * lines beyond that bound, and lines that the descriptor refuses.
  */

@@ -153,8 +153,8 @@ const NEEDS_QUOTES = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const AMBIGUOUS = /["=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
- * JSON leaves characters as they are that a terminal still acts on, or that some readers take for the end of a line.
- * pino also leaves halves of a surrogate pair.
+ * JSON does not escape some characters that a terminal still acts on, or that some readers take for the end of a line.
+ * The logger pino also leaves halves of a surrogate pair.
  */
 function harmless(line: string): string {
   return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>

@@ -34,8 +34,8 @@ export interface Rest {
 export const RESTED: Rest = { wakes: [], held: {} };
 
 /**
- * Never larger than init takes: a memo that is refused would end each supervisor anew. What only tells a story goes
- * first.
+ * Never larger than init takes: a refused memo would end every supervisor. The history, and what was logged once, are
+ * cut first.
  */
 export function writeMemo(memo: Memo): string {
   const whole = memoText(memo);
@@ -49,8 +49,8 @@ export function writeMemo(memo: Memo): string {
 }
 
 /**
- * `undefined` when it is of a format that is not known here: then the events that are not acknowledged have to do. What
- * a sexton that knew less has not written is as in a new life; to begin anew would be to forget a child that lives.
+ * `undefined` when the format is not known here: then only the events that are not acknowledged are left. What an older
+ * sexton did not write gets its initial value. To start over would be to forget a child that lives.
  */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
@@ -77,10 +77,10 @@ function memoText({ state, ...others }: Memo): string {
 }
 
 /**
- * Of another format nothing is known of a child that lives, which is then lost: so fields are only ever added, never
- * renamed and never given another meaning, unless `hello` learns to list the children that live.
+ * A supervisor that meets another format knows nothing of a child that lives, which is then lost. So fields are only
+ * added, never renamed and never given another meaning, unless `hello` learns to list the children that live.
  */
 const FORMAT = 1;
 const FEW_ENTRIES = 16;
-/** Of the next supervisor: it has to hear first what happened meanwhile. */
+/** The next supervisor decides nothing before it has heard what happened meanwhile. */
 const ASLEEP = { isAwake: false } as const;

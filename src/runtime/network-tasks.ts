@@ -25,7 +25,7 @@ export class NetworkTasks {
   async start(id: number, action: NetworkTaskAction, timeoutMs: number | undefined): Promise<void> {
     this.#entries.set(id, { timeoutMs });
     const { startAction } = await import('./probes/probe.ts');
-    // It may have been told to end meanwhile.
+    // It may have been asked to end meanwhile.
     if (!this.#entries.has(id)) return;
     const onEnd = (end: ActionEnd): void => {
       if (this.#entries.delete(id)) this.#onEnd(id, end);
@@ -35,8 +35,8 @@ export class NetworkTasks {
   }
 
   /**
-   * Its end is told like any other, but never at once: the caller is in the middle of an event. What has arrived still
-   * counts.
+   * Its end is reported like any other, but never at once: the caller is in the middle of an event. What has arrived
+   * still counts.
    */
   end(id: number): void {
     const entry = this.#entries.get(id);

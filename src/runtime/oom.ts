@@ -18,7 +18,7 @@ export function readOomKills(): number | undefined {
 }
 
 /**
- * The kills that a dead supervisor knew of, plus one if there is a new kill: that was its own, as supervisors offer
+ * The kills that a dead supervisor knew of, plus one if there is a new kill. That one was its own, as supervisors offer
  * themselves to the OOM killer first.
  */
 export function withOwnKill(known: number | undefined): number | undefined {

@@ -160,7 +160,7 @@ export class OwnTombstone {
     });
   }
 
-  /** The name may be free now, the volume writable again, the directory deleted and created anew. */
+  /** The name may be free now, the volume writable again, the directory deleted and created again. */
   async #check(): Promise<void> {
     if (!this.#isOurs) {
       await this.#claim();
@@ -189,7 +189,7 @@ export class OwnTombstone {
     if (self.host > hostOf(rival.Incarnation)) {
       this.#isOurs = false;
       this.#giveWay();
-      // If the socket is the rival's, its next check makes it anew; until then a name without a socket is not free.
+      // If the socket is the rival's, its next check creates it again; until then a name without a socket is not free.
       this.#patience = MAX_CHECKS_WITHOUT_SOCKET;
       return void (await this.#removeSocket());
     }

@@ -1,7 +1,7 @@
 /**
- * Reflexes: what is left behind at the host for the next thing that may happen (`core/lifecycle/reflexes.ts`), so that
- * it need not wait for this process. The commit that changes the state takes back what was left for the old one. The next
- * follows once the tombstone of the new state is written.
+ * Reflexes: commands left with the host for the next event (`core/lifecycle/reflexes.ts`), which then need not wait for
+ * this process. The commit that changes the state takes back what was left for the old one. The next follows once the
+ * tombstone of the new state is written.
  */
 import { dirname, join } from 'node:path';
 import type { TerminationLog } from '../config/run-config.ts';
@@ -27,7 +27,7 @@ export interface ReflexesOptions {
   readonly log: Log;
   /** Where the host leaves the evidence; undefined: nowhere. */
   readonly terminationLog: TerminationLog | undefined;
-  /** The end is to be told in a way that the host does not know. */
+  /** The end is to be reported in a way that the host does not know. */
   readonly needsSupervisor: boolean;
   readonly commit: (commands: readonly HostCommand[]) => void;
 }
@@ -48,7 +48,7 @@ export class Reflexes {
     if (isResumed) this.#left = { ends: [] };
   }
 
-  /** To be told of every state; returns what has to be in the commit that goes with it. */
+  /** Called with every state; returns what has to be in the commit that goes with it. */
   follow(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const [before, latest] = [this.#latest, { state, wakeAtMs }];
     this.#latest = latest;

@@ -1,10 +1,10 @@
 /**
  * Watches the files whose change is reported to the application.
  *
- * What counts is the content: each change of it gives one call, whether a file was written in place, replaced by a
- * rename or reached by another link, as in a Kubernetes volume whose `..data` was swapped. A directory is all the files
- * in it. The first content, of a predecessor too, is what later ones are compared with, so a path that appears late is
- * no change; nor is one that vanishes, or comes back as it was.
+ * What counts is the content: each change of it gives one call. A file may be written in place, replaced by a rename,
+ * or reached by another link, as when Kubernetes swaps `..data` of a volume. A directory is all the files in it. The
+ * first content, even one that a predecessor has seen, is what later ones are compared with. So a path that appears
+ * late is no change, nor is one that vanishes or comes back as it was.
  *
  * Events only say when to look. A look compares stats, and reads the content once new stats have stayed the same for a
  * while. Looks also come every few seconds, as some volumes give no events and inotify has limits. They take one path
@@ -37,7 +37,7 @@ const MAX_SETTLING_MS = 10_000;
  * Stats have the resolution of a clock tick, and of seconds on some volumes: within it two contents may have the same.
  */
 const FRESH_MS = 2_000;
-/** A directory that is watched anew is looked at again, but not for ever. */
+/** A directory with a new watch is looked at again, but only so many times. */
 const MAX_REPEATED_LOOKS = 5;
 
 const WATCH_REMEDIES: Readonly<Record<string, string>> = {

@@ -1,14 +1,14 @@
 /**
  * The supervisor: one member's life, from the first frame of its host to the exit of its container.
  *
- * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop
- * itself: an event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is
- * one commit, which init applies whole or not at all; so whenever this process dies, init, the child and the memo agree
- * on what has been done, and the next supervisor goes on there. The tombstone and the log are projections: after a
- * crash they are made again.
+ * Theory of operation. Everything that happens becomes an event and goes through one queue, which is the event loop. An
+ * event is reduced at once and to its end. What follows for the host (acknowledgement, memo, commands) is one commit,
+ * which init applies whole or not at all. So whenever this process dies, init, the child and the memo agree on what has
+ * been done, and the next supervisor goes on there. The tombstone and the log are projections: after a crash they are
+ * made again.
  *
- * The order is fixed: first the host is told (the application must not wait), then the tombstone is written, then it is
- * logged. Only the exit waits for the tombstone, and not for ever.
+ * The order is fixed: first comes the commit to the host (the application must not wait), then the tombstone, then the
+ * log. Only the exit waits for the tombstone, and only for a bounded time.
  */
 
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
@@ -59,7 +59,7 @@ export interface SupervisorOptions {
   readonly openMembership: ((before: Before) => Promise<Membership>) | undefined;
   /** All of this, for the next supervisor. */
   readonly config?: KeptConfig;
-  /** What is to be told of the configuration, once in the life of the container. */
+  /** What to log about the configuration, once in the life of the container. */
   readonly remarks?: Remarks;
   /** After so long without an event it may sleep; undefined: it never does, as something here has to answer or to look. */
   readonly sleepAfterMs?: number | undefined;
@@ -207,7 +207,7 @@ export class Supervisor {
     if (!this.#leaving) this.#sleeper?.open();
   }
 
-  /** What the configuration gives rise to is told in the first life only: to be woken is nothing that happens to it. */
+  /** Only the first supervisor logs the remarks on the configuration. Later ones say only that they were started. */
   #remark(state: State, isResumed: boolean, wokenBy: string | undefined): void {
     const { log, remarks } = this.#options;
     const { phase } = state;
@@ -246,7 +246,7 @@ export class Supervisor {
 
   #onFileContent(index: number, digest: string, isChange: boolean): void {
     this.#digests = { ...this.#digests, [index]: digest };
-    // With what follows from the change in one commit, so that it is told once.
+    // The digest and what follows from the change are one commit, so that a change counts once.
     if (isChange) this.#dispatch({ type: 'fileChanged', at: this.#options.clock.now(), index });
     else this.#commit(undefined, []);
   }
@@ -372,9 +372,9 @@ export class Supervisor {
   }
 
   /**
-   * After a pause of the machine the world is looked at, if that can be done, before anything is done that cannot be
-   * taken back; and in a stop always: with little CPU word of a main that lives may be a second old and not read yet. A
-   * pause that ends just when something is due shows only in that nothing was heard for so long.
+   * After a pause of the machine it looks at the other members, if it can, before it does what cannot be undone. In a
+   * stop it always looks: with little CPU, the report of a living main may be a second old and not read yet. A pause
+   * that ends just when something is due shows only in that nothing was heard for so long.
    */
   async #onTimer(dueMs: number): Promise<void> {
     const { clock, member } = this.#options;

@@ -18,7 +18,7 @@ export interface TerminationLogOptions {
 }
 
 /**
- * Writes the evidence from the stop request on, at each step of the stop, and once more at the end: a platform that
+ * Writes the evidence from the stop request on, at each step of the stop, and once more at the end. A platform that
  * kills earlier than it declared leaves no time to write.
  */
 export class TerminationLogWriter {
@@ -111,7 +111,7 @@ async function readStart(file: FileHandle): Promise<Buffer> {
 
 /**
  * What the file is to contain: the application's own message if there is one, alone or behind ours, or else our text.
- * undefined: the file stays as it is.
+ * `undefined`: the file stays as it is.
  */
 function keptOf(there: Buffer, text: string): Buffer | undefined {
   if (there.length > 0 && there.indexOf(OURS) !== 0) return undefined;

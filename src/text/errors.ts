@@ -1,6 +1,6 @@
 /**
- * Defines sexton's own errors: one class, one table from code to message. Each says what cannot be done, why, and the
- * remedy; all end with exit code 125, so that a code of the application is never mistaken for one of ours.
+ * Defines sexton's own errors: one class, one table from code to message. Each message says what cannot be done, why,
+ * and the remedy. All end with exit code 125, so that a code of the application is never mistaken for one of ours.
  */
 import { write, writeSync } from 'node:fs';
 

@@ -39,7 +39,7 @@ describe('plain English', () => {
 
   it('is read from comments and titles, whatever registers the tests', () => {
     const comments = `const a = '// none'; const b = \`/* \${\`none\`} */\`; const c = /[/*]\\/\\//; // one\n  // goes on\n`;
-    assert.deepEqual(commentsOf(`${comments}\n/**\n * two\n *\n * three\n */`), ['one goes on', 'two', 'three']);
+    assert.deepEqual(commentsOf(`${comments}\n/**\n * two\n * | a |\n * three\n */`), ['one goes on', 'two', 'three']);
     const own = `function own(title: string) {\n  it(title, f);\n}\nown(\`P04 \${a} b\`, f); no('no', f); run.test('no');`;
     const shared = `import { eachBuild } from './x.ts';\neachBuild(\n  'that', f);`;
     assert.deepEqual(titlesOf(`${own}\n${shared}`), ['P04 x b', 'that']);

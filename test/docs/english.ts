@@ -65,13 +65,14 @@ function findings(paragraph: string, isLengthHeld: boolean): string[] {
   return [...retired.map((noun) => `retired noun "${noun}": ${paragraph}`), ...found];
 }
 
-/** The paragraphs of all comments. An indented line, or an item of a list, is a paragraph of its own. */
+/** The paragraphs of all comments, without tables. An indented line, or an item of a list, is a paragraph. */
 export function commentsOf(source: string): string[] {
   const comments = [...source.matchAll(TOKEN)].map(([token]) => token).filter((token) => /^\/[/*]/.test(token));
   return comments.flatMap((comment) =>
     comment
       .replace(/^\/\*+|\*\/$/g, '')
       .replace(/^[ \t]*(?:\/\/|\*(?= |$))[ \t]?/gm, '')
+      .replace(/^[ \t]*\|.*$/gm, '')
       .split(/\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d+\.) |[ \t]{2,}\S)/)
       .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
       .filter((paragraph) => /\w/.test(paragraph) && !/^(?:biome-ignore|@ts-|!)/.test(paragraph)),

@@ -1,6 +1,6 @@
 /**
- * The files of an OCI layout or of an image archive by their paths: in a directory, or in a tar archive, whose headers
- * are read once. Only JSON is ever read out of them.
+ * The files of an OCI layout or of an image archive by path, from a directory or from a tar archive. The headers of a
+ * tar archive are read once. Only the contents of JSON files are ever read.
  */
 import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';

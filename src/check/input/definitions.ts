@@ -1,6 +1,6 @@
 /**
- * CustomResourceDefinitions are generated, hold no pod, and have thousands of lines: to read them takes most of the time
- * of a check of projects that bring some. So they are blanked before the text is read as YAML.
+ * CustomResourceDefinitions are generated, hold no pod, and have thousands of lines. To parse them would take most of
+ * the time of a check of a project that has some. So they are blanked before the text is read as YAML.
  */
 
 /** `---` at the beginning of a line ends a document wherever it stands. */

@@ -123,8 +123,8 @@ function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source
 }
 
 /**
- * What belongs together stands close together: where a repository holds several variants of one manifest, those of the
- * same file count, else those of the same directory, else all.
+ * Related objects are close together where a repository holds several variants of one manifest. So those of the same
+ * file count, else those of the same directory, else all.
  */
 export function nearest<T>(from: Source, found: readonly T[], sourceOf: (one: T) => Source): readonly T[] {
   const inFile = found.filter((one) => sourceOf(one) === from);
@@ -217,7 +217,7 @@ export function configText(objects: Objects, pod: Pod, map: string, key: string)
   return found && textAt(found.object, 'data', key);
 }
 
-/** A manifest without a namespace goes where kubectl is told. */
+/** kubectl chooses the namespace of a manifest that names none. */
 export function isSameNamespace(a: string | undefined, b: string | undefined): boolean {
   return a === b || a === undefined || b === undefined;
 }

@@ -1,6 +1,5 @@
 /**
- * What each text of the inputs is: documents of YAML or JSON, among them Compose files, or a Dockerfile; and which of
- * them cannot be read.
+ * Classifies each text of the inputs: documents of YAML or JSON (Compose files too), a Dockerfile, or unreadable.
  */
 import { type ComposeService, isCompose, servicesOfCompose } from './compose.ts';
 import { withoutDefinitions } from './definitions.ts';

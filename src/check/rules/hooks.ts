@@ -1,5 +1,5 @@
 /**
- * Hooks that only sleep, for which preStop has a word of its own.
+ * Hooks that only sleep, for which preStop has a field of its own.
  */
 import { replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';

@@ -100,7 +100,7 @@ const STOP_SIGNALS: ReadonlyMap<string, string> = new Map([
 const BASES =
   /^(alpine|busybox|debian|ubuntu|fedora|centos|rockylinux|almalinux|amazonlinux|python|node|golang|ruby|openjdk|eclipse-temurin|rust)$/;
 
-/** undefined: not known. Of `php` only the fpm variants declare one; those with Apache take WINCH. */
+/** `undefined`: not known. The variants of `php` differ: fpm takes QUIT, Apache takes WINCH. */
 export function stopSignalOf(image: string | undefined, images: Images): string | undefined {
   if (image === undefined) return undefined;
   const known = factsOfImage(image, images);

@@ -1,5 +1,5 @@
 /**
- * What each container of a pod does when it is stopped, as far as its manifest tells: the input of the timeline. The
+ * What each container of a pod does in a stop, as far as its manifest shows it. The timeline is computed from this. The
  * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
 import { basename } from 'node:path';
@@ -231,7 +231,7 @@ function sextonPlan(
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
     ),
     response: {
-      // Under sexton the shell is not PID 1, so TERM ends it; what it has started is told too.
+      // Under sexton the shell is not PID 1, so TERM ends it; what it has started gets TERM, too.
       minMs: declared ?? 0,
       maxMs:
         declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),

@@ -49,7 +49,7 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   // Which of them comes last in the end cannot be read here.
   if (/\w\s*\(\)\s*\{/.test(text)) return BECOMES;
   if (commands.some(({ text: command }) => /^exec\s+[^<>&\d]/.test(command))) return BECOMES;
-  // A list is cut at every semicolon, so of a compound command its last word is left.
+  // A list is cut at every semicolon, so only the final keyword of a compound command is left.
   const isLoop = /^done\b/.test(last.text);
   const isCompound = isLoop || /^(fi|esac|\}|\)|\{|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
   if (isLoop || last.isPiped || last.isAlternative) return STAYS;
@@ -62,8 +62,8 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
 }
 
 /**
- * The last command of a script as it stands there, if `exec` may be written before it; undefined: it is no program, or
- * a part of something larger.
+ * The last command of a script as written, if `exec` may be put before it. `undefined`: it is no program, or a part of
+ * something larger.
  */
 export function lastProgramOf(script: string): string | undefined {
   const [, program, rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)((?:\s[^;&|<>(){}`\n]*)?)$/.exec(script) ?? [];
@@ -124,7 +124,7 @@ function listOf(script: string): readonly Command[] | undefined {
   return commands;
 }
 
-/** The words of the first command, unless another one stands in for it where it fails; undefined: there is none. */
+/** The words of the first command, unless another one runs where it fails; undefined: there is none. */
 export function firstCommandOf(script: string): readonly string[] | undefined {
   const [first, second] = listOf(script) ?? [];
   if (first === undefined || second?.isAlternative === true) return undefined;

@@ -1,12 +1,13 @@
 /**
- * When the containers of a pod get TERM, end, or are killed, once the pod is deleted: by the rules of the kubelet, from
- * what is known of each container. Pure arithmetic on intervals; times are milliseconds since the deletion.
+ * When the containers of a pod get TERM, end or are killed after the pod's deletion. It follows from the kubelet's
+ * rules and what is known of each container. Pure arithmetic on intervals; times are milliseconds since the deletion.
  *
  * The kubelet's rules (pkg/kubelet/kuberuntime/kuberuntime_container.go, killContainer):
  *  * every container is stopped at the same time: first its preStop hook, for at most the grace period;
- *  * then it gets TERM, with what is left of the grace period, in whole seconds of the hook, but at least 2 s; then KILL;
- *  * a native sidecar waits between its hook and its TERM, for as long as grace is left, until all containers and all native sidecars that
- *    were started after it have ended.
+ *  * then it gets TERM, with what is left of the grace period, but at least 2 s; then KILL. The hook
+ *    counts in whole seconds;
+ *  * a native sidecar waits between its hook and its TERM, for as long as grace is left, until all containers and all
+ *    native sidecars that were started after it have ended.
  */
 import { lastTurnMs } from '../../core/pod/deadline.ts';
 import { between, type Interval, plus, ZERO } from './interval.ts';
@@ -50,7 +51,7 @@ export interface ContainerStop {
   readonly plan: ContainerPlan;
   readonly hookEnd: Interval;
   readonly term: Interval;
-  /** When its own program is told. */
+  /** When its own program gets its stop signal. */
   readonly told: Interval;
   readonly end: Interval;
   /** When the kubelet kills it if it has not ended. */

@@ -1,7 +1,7 @@
 /**
- * The words after a subcommand, read by the flags that `sexton help` lists for it. Flags and other words come in any
- * order, as `--flag value` or `--flag=value`, each flag at most once but for those that are repeated; after `--` no
- * word is a flag.
+ * Reads the words after a subcommand by the flags that `sexton help` lists for it. Flags and other words come in any
+ * order, as `--flag value` or `--flag=value`. A flag occurs at most once unless it may be repeated. After `--` no word
+ * is a flag.
  */
 import { parseArgs } from 'node:util';
 import { nearest } from '../../config/notation/nearest.ts';
@@ -61,12 +61,12 @@ export function readLeadingFlags<const Name extends CommandName>(
   return { flags: Object.fromEntries(values) as FlagValues<Name>, rest: args.slice(end) };
 }
 
-/** Why the subcommand cannot do what it was told. */
+/** Why the subcommand cannot do what it was asked. */
 export function badArguments(subcommand: string, problem: string): SextonError {
   return new SextonError('badArguments', { subcommand, problem });
 }
 
-/** Not `strict`: what is wrong is told in sexton's words. */
+/** Not `strict`: sexton reports what is wrong in its own words. */
 function tokensOf(subcommand: CommandName, args: readonly string[]) {
   const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;
   const options = flags.map(({ name, takes, short }) => {

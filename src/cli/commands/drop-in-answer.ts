@@ -1,7 +1,7 @@
 /**
- * What there is to say under another program's name when there is no command to run: help, version, licence, or why the
- * command line is wrong. It goes to the stream and ends with the code that this program has for it, and always says
- * that it is sexton.
+ * The answer under another program's name when there is no command to run: help, version, licence, or what is wrong
+ * with the command line. Stream and exit code are those of the other program, and the answer always says that it is
+ * sexton.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

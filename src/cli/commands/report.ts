@@ -185,7 +185,7 @@ function formatted(pods: readonly PodStop[], format: Format, env: Env): string {
   }
 }
 
-/** More pods than this are told as figures by workload only, unless a format is for machines. */
+/** More pods than this are shown as figures by workload only, unless a format is for machines. */
 const MAX_CHARTS = 5;
 
 function textOfPods(pods: readonly PodStop[], style: TextStyle): string {

@@ -89,9 +89,9 @@ interface Opened {
 }
 
 /**
- * Evaluating process.stdout or process.stderr makes the pipe behind it non-blocking, for the application as well, which
- * then loses output with EAGAIN; Node's own `assert` does that. So in a supervisor both lead nowhere, and messages go to
- * descriptor 2. A limit on the size of files (RLIMIT_FSIZE) must not end the supervisor either.
+ * Evaluating process.stdout or process.stderr makes the pipe behind it non-blocking; Node's own `assert` does that. The
+ * application shares the pipe and would lose output with EAGAIN. So in a supervisor both lead nowhere, and messages go
+ * to descriptor 2. A limit on the size of files (RLIMIT_FSIZE) must not end the supervisor either.
  */
 function keepToOurselves(): void {
   for (const [name, fd] of [

@@ -1,6 +1,6 @@
 /**
- * `sexton schema`: the JSON Schema (draft 2020-12) of a configuration file, from the table of flags and the shapes of a
- * container, by which the file is read, so that an editor completes and checks it:
+ * `sexton schema` prints the JSON Schema (draft 2020-12) of a configuration file. It comes from the table of flags and
+ * the shapes of a container, by which the file is read. An editor completes and checks the file with it:
  *
  *     # yaml-language-server: $schema=sexton.schema.json
  */

@@ -1,8 +1,7 @@
 /**
- * The one member of a container that has no graveyard. With `--http` it is asked; without, it is what the kernel shows
- * in /proc: PID 1 is sexton-init, and the command is the child that init has put into a process group of its own, in
- * init's session. A supervisor, probes and hooks are in sessions of their own, as are processes that `kubectl exec`
- * starts.
+ * The one member of a container that has no graveyard. With `--http` the member itself answers. Without, /proc shows
+ * it: PID 1 is sexton-init, and the command is its child that leads a process group in init's session. A supervisor,
+ * probes and hooks are in sessions of their own, as are processes that `kubectl exec` starts.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

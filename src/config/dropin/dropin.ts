@@ -1,9 +1,9 @@
 /**
- * Started under the name of another program, by a link of that name, sexton takes that program's command line and does
- * what it does. init reads the same line by the same rules (`src/init/start/dropin.c`), so that the command need not wait for
- * this; what it sees of its own name it tells in SEXTON_INIT_AS.
+ * Started by a link under the name of another program, sexton takes that program's command line and does what it does.
+ * Init reads the same line by the same rules (`src/init/start/dropin.c`), so the command need not wait for this. Init
+ * passes the program's name on in SEXTON_INIT_AS.
  *
- * tini and dumb-init know no pod: without a variable SEXTON_* (but those of the log) every signal is only passed on,
+ * tini and dumb-init know no pod. Without a variable SEXTON_* (but those of the log) every signal is only passed on,
  * nothing is drained and no graveyard is looked for. With one, their flags stand and the rest is a member as `sexton
  * run` makes it.
  */

@@ -1,6 +1,6 @@
 /**
- * Drop-in for kubexit, whose variables mean what they mean to it where no twin of ours is set, and the marker that
- * OpenKruise's users put on sidecars.
+ * Drop-in for kubexit: its variables keep their meaning unless sexton's own setting is given. Also reads the marker
+ * that OpenKruise's users put on sidecars.
  */
 
 import { type Env, isServiceLink } from '../env.ts';

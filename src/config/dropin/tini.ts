@@ -1,7 +1,7 @@
 /**
  * The command line of tini 0.19: `tini [-s] [-p SIGNAL] [-v] [-w] [-g] [-e CODE] [-l] [-h] [--] command [args...]`, and
- * its variables. Options end at the first word that is none; tini's own build against glibc looks for them behind it as
- * well.
+ * its variables. Options end at the first word that is no option. tini's own build against glibc also looks for them
+ * behind it.
  */
 import { signalNumber } from '../../core/signals.ts';
 import type { Env } from '../env.ts';

@@ -1,6 +1,6 @@
 /**
- * The part of a configuration file that is a container of a Pod, key for key, with the rules by which Kubernetes checks
- * it, so that a probe or a hook can be pasted from a manifest as it is.
+ * The part of a configuration file that is a container of a Pod, key for key. It is checked by Kubernetes' rules, so
+ * that a probe or a hook can be pasted from a manifest as it is.
  */
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';

@@ -1,6 +1,6 @@
 /**
- * The configuration file: one object, shaped like a container of a Pod where Kubernetes has the field, and in the
- * flags' names in camel case for the rest. Its values are brought to the flags' notation and parsed by the flags'
+ * The configuration file is one object. It is shaped like a container of a Pod where Kubernetes has the field, and has
+ * the flags' names in camel case for the rest. Its values are brought to the flags' notation and parsed by the flags'
  * parsers.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Member names: a name is also a file name in the graveyard and comes from other containers, so it is a DNS label as
+ * Member names. A name is also a file name in the graveyard and comes from other containers. So it is a DNS label, as
  * Kubernetes uses it for containers, and nothing else.
  */
 import { isMemberName, MAX_NAME } from '../../core/format/tombstone.ts';

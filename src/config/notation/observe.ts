@@ -1,6 +1,6 @@
 /**
- * The address of `--http`: `:8080`, `127.0.0.1:8080`, `[::1]:8080`, `unix:/run/sexton.sock`; and the path of the
- * termination log; the URL of a collector; and how soon the supervisor sleeps.
+ * Parses the address of `--http`: `:8080`, `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/sexton.sock`. Also parses the
+ * path of the termination log, the URL of a collector, and how soon the supervisor sleeps.
  */
 import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { parsePort } from './action.ts';

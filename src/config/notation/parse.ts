@@ -1,6 +1,6 @@
 /**
- * The result of every parser: the value, or why the text is wrong, with the remedy. The caller knows where the text
- * came from (flag, variable, key of a file) and puts that before the reason, so the reason never repeats it.
+ * The result of every parser: the value, or why the text is wrong, with the remedy. Only the caller knows where the
+ * text came from (flag, variable, key of a file). It puts that before the reason, so the reason never repeats it.
  */
 import { nearest } from './nearest.ts';
 
@@ -44,7 +44,7 @@ export function repeated<T>(values: readonly T[]): T | undefined {
 export const TOO_DEEP = 'is nested too deeply; a configuration has only a few levels';
 
 /**
- * Kubernetes leaves `$(NAME)` as it is when the variable is not declared before its use, so a value that still holds
+ * Kubernetes leaves `$(NAME)` as it is when the variable is not declared before its use. So a value that still holds
  * one is always a mistake.
  */
 export function unexpanded(text: string): string | undefined {

@@ -16,7 +16,7 @@ export interface StartedProgram {
 
 type Words = readonly string[];
 interface Wrapper {
-  /** The command that the wrapper runs; undefined: it cannot be told. */
+  /** The command that the wrapper runs; undefined: it is not known. */
   readonly inner: (args: Words) => Words | undefined;
   readonly tellsGroup?: (args: Words) => boolean;
 }

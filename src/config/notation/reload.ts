@@ -1,6 +1,6 @@
 /**
  * Reloads: `/etc/nginx/conf.d=HUP,validate=nginx -t`. A path is taken as it is and a command to the end of the line, so
- * both may hold commas; several stand on a line each, or in a flag each.
+ * both may hold commas. Each reload has a line or a flag of its own.
  */
 import type { Reload } from '../../core/config.ts';
 import { signalNumber } from '../../core/signals.ts';

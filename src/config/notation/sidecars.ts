@@ -1,7 +1,7 @@
 /**
- * The sidecars that cannot be wrapped and that sexton knows by name: how each is asked to leave (`--quit`, `sexton
- * quit`), whether it is ready (`--start-after istio=ready`), and by which image `sexton check` knows it, from the
- * documentation of each. All listen on the loopback address that the containers of a pod share.
+ * The sidecars that cannot be wrapped and that sexton knows by name, from the documentation of each. An entry says how
+ * it is asked to leave (`--quit`, `sexton quit`), how its readiness is checked (`--start-after istio=ready`), and by
+ * which image `sexton check` recognizes it. All listen on the loopback address that the containers of a pod share.
  */
 import type { HttpAction } from '../../core/config.ts';
 import { LOCALHOST, parsePort } from './action.ts';

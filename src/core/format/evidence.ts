@@ -1,6 +1,6 @@
 /**
- * The evidence: how a member's life in this container has ended, as one small JSON object for a reader afterwards; and
- * from the stop request on how far the stop is, for a member that is killed before its end. Like the tombstone it is a
+ * The evidence: how a member's life in this container has ended, as one small JSON object for a later reader. From the
+ * stop request on it says how far the stop is, for a member that is killed before its end. Like the tombstone it is a
  * projection of the state. It goes to the platform's termination log, of which Kubernetes keeps 4096 bytes and shows
  * the first ones, so what tells most comes first.
  */

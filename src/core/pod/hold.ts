@@ -1,7 +1,7 @@
 /**
  * Holding: a member that is asked to stop serves on while others need it.
  *
- * At the very start of a pod the tombstone of a main may be on its way, or still say `waiting` although its command has
+ * When a pod starts, the tombstone of a main may not be there yet, or still say `waiting` although its command has
  * started. A sidecar without a main to serve therefore waits a moment before it stops.
  */
 import type { MemberConfig } from '../config.ts';

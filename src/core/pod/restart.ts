@@ -28,8 +28,7 @@ export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
 }
 
 /**
- * The longer grace period, so that no request is cut short; undefined: the own one of each member, which one of the two
- * allows.
+ * The longer grace period, so that no request is cut short. `undefined`: one of the two allows each member its own.
  */
 function longer(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : Math.max(a, b);

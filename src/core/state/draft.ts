@@ -18,7 +18,7 @@ export interface Reduction {
 export interface Draft {
   readonly config: MemberConfig;
   state: State;
-  /** The time of what is recorded: that of the event while it is folded in, which may be long past; else now. */
+  /** The time of what is recorded: while an event is folded in, its time, which may be long past; else now. */
   at: Instant;
   readonly effects: Effect[];
   wakeAtMs: number | undefined;

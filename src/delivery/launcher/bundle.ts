@@ -2,8 +2,8 @@
  * The delivered bundle, `run.cjs`, and its V8 code cache, `run.cache`.
  *
  * The cache is only a matter of speed. Without it, or under another Node than the one that made it, V8 compiles the
- * source. V8 tells a stale cache by the length of the source alone, so both files begin with a line that names the
- * build; when these differ (half of an update) the cache is left aside.
+ * source. V8 recognizes a stale cache by the length of the source alone. So both files begin with a line that names the
+ * build. When these lines differ (half of an update), the cache is ignored.
  */
 import { readFileSync } from 'node:fs';
 import { Script } from 'node:vm';

@@ -2,7 +2,7 @@
  * The command `sexton` of the npm package. On Linux it becomes sexton-init, in the very process that was started, and
  * init starts Node again for the supervisor. Where there is no init to become, this process is the supervisor.
  *
- * Whatever Node is there starts this file, so the build writes it in the language of 2015 and only the first step runs
+ * Whatever Node is there starts this file. So the build writes it in the language of 2015, and only the first step runs
  * on a Node that is too old.
  */
 import { accessSync, constants, readFileSync, writeSync } from 'node:fs';

@@ -1,9 +1,9 @@
 /**
- * What the entry of the npm package hands to sexton-init: the command line and the environment that it was started
- * with, byte for byte, and in `SEXTON_NODE` which Node this is. Init takes that variable out before it starts anything.
+ * What the entry of the npm package hands to sexton-init: its command line and environment, byte for byte, and in
+ * `SEXTON_NODE` which Node this is. Init takes that variable out before it starts anything.
  *
- * Node has made text of both. They are read again as they were, from /proc. execve(2) by way of Node takes text only:
- * when not all of it is UTF-8 each byte goes as the character of that number, and init makes bytes of them again.
+ * Node has decoded both as text, so they are read again from /proc. To execve(2), Node passes text only. When not all
+ * of it is UTF-8, each byte goes as the character of that number, and init turns these back into bytes.
  */
 import { isUtf8 } from 'node:buffer';
 

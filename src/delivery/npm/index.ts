@@ -17,8 +17,8 @@ export type * from '../../core/format/tombstone-type.ts';
  *
  * Nothing in the directory is trusted: links are not followed, at most 128 members of at most 64 KiB each are read.
  *
- * @param dir Path of the directory that the containers of the pod share.
- * @throws The error of Node's `fs`, as a rejection, when the directory cannot be read: `code` is `ENOENT`, `ENOTDIR`,
+ * @param dir The directory that the containers of the pod share.
+ * @throws Rejects with the error of Node's `fs` if the directory cannot be read. Its `code` is `ENOENT`, `ENOTDIR`,
  * `EACCES`, ..
  */
 export async function readGraveyard(dir: string): Promise<Graveyard> {

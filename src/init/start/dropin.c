@@ -1,5 +1,5 @@
 /*
- * The command lines of tini, dumb-init and kubexit, under whose names init stands in for them. Init reads only what
+ * The command lines of tini, dumb-init and kubexit, which init replaces under their names. Init reads only what
  * must not wait for the supervisor: where the command is, and how each signal is passed on to it. The supervisor reads
  * the whole line: `src/config/dropin/dropin.ts`.
  */

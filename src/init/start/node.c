@@ -93,8 +93,8 @@ static void decode_bytes(char *text) {
 
 /*
  * In the npm package a JavaScript program becomes init by execve(2), and names its Node in this variable. That Node
- * ignores PIPE and XFSZ, which the application must not inherit. It can pass on text only, so "latin1:" marks a command
- * line and environment that are encoded because a byte in them is not UTF-8.
+ * ignores PIPE and XFSZ, which the application must not inherit. Node passes on only text, so "latin1:" marks a command
+ * line and environment that are encoded because a byte is not UTF-8.
  */
 static char *take_told_node(const struct inherited *in) {
   static const char variable[] = "SEXTON_NODE=", encoding[] = "latin1:";

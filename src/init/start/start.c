@@ -121,7 +121,7 @@ static const char *value_of_twin(const char *entry, const char *flag) {
   return *at == '=' ? at + 1 : NULL;
 }
 
-/* Takes a variable SEXTON_* that is the twin of a simple flag, with a value as plain; false when it is another. */
+/* Takes a variable SEXTON_* that is the twin of a simple flag, with a plain value; false: it is another one. */
 static bool take_simple_variable(const char *entry, struct given *given) {
   if (starts_with(entry, "SEXTON_POD_UID=")) return is_session(strchr(entry, '=') + 1);
   for (size_t i = 0; i < SIMPLE_FLAGS; i++) {

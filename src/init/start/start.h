@@ -5,7 +5,7 @@
 
 enum { EXIT_OWN_ERROR = 125, MAX_PATH_BYTES = 4096 };
 
-/* The program that init stands in for, by the name under which it was started. */
+/* The program that init replaces, by the name under which it was started. */
 enum called_as { AS_SEXTON, AS_TINI, AS_DUMB_INIT, AS_KUBEXIT };
 
 /* What that program's own command line and variables ask of init. */
@@ -66,7 +66,7 @@ _Noreturn void tell_why_supervised(const struct inherited *in);
 void find_node(struct node_command *node, const struct inherited *in, bool supervised);
 /*
  * As execvp(3) with the inherited environment, and returns the errno. It runs a file without a known format as a shell
- * script only where init stands in for a program that does so.
+ * script only where init replaces a program that does so.
  */
 int exec_in_path(const struct inherited *in, char *const argv[]);
 /* The value of PATH; where there is none, the default of execvp(3). */

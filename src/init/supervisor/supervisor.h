@@ -94,7 +94,7 @@ struct directory {
   int error;        /* the errno with which that has failed, or 0 */
   bool has_all;     /* more has changed than `news` can hold */
   size_t news_length;
-  char *news; /* names that the supervisor has not been told, each with its NUL */
+  char *news; /* names that are not yet reported to the supervisor, each with its NUL */
 };
 
 /* Gets the name of a file that has changed or come; an empty name stands for any change. */

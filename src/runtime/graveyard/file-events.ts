@@ -49,7 +49,7 @@ export class FileEvents {
     return !this.#hasFailed;
   }
 
-  /** Begins to watch, anew if it did before. `onAnything` follows once nothing is missed any more. Never rejects. */
+  /** Begins to watch, or watches again. `onAnything` follows once nothing is missed any more. Never rejects. */
   async open(): Promise<void> {
     const { dir, onAnything, order } = this.#options;
     const opening = ++this.#opening;
@@ -84,7 +84,7 @@ export class FileEvents {
     }
   }
 
-  /** Opens anew if another directory has taken the place of the one that is watched: chokidar may miss that. */
+  /** Opens again if another directory has taken the place of the one that is watched: chokidar may miss that. */
   async check(): Promise<void> {
     const [opening, watched] = [this.#opening, this.#watched];
     if (watched === undefined) return;

@@ -1,8 +1,8 @@
 /**
  * The other members of the pod: what they wrote and whether they live, reported as one list whenever it changes.
  *
- * A loss belongs to one life of a peer. A tombstone of another start of its init clears the loss, and the connection to
- * the new holder of the socket is opened anew.
+ * A loss belongs to one life of a peer. A tombstone of another start of its init clears the loss, and a connection to
+ * the new holder of the socket is opened.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tombstone } from '../../core/format/tombstone.ts';
@@ -59,7 +59,7 @@ export class Graveyard {
   readonly #inbox: Inbox | undefined;
   readonly #warned = new Set<string>();
   #members: readonly Member[] = [];
-  /** Names of members that matter, or did once: these are told and connected to, so that they stay current. */
+  /** Names of members that matter, or did once: these are reported and connected to, so that they stay current. */
   readonly #relevant = new Set<string>();
   /** The state in which the first scan found each member, by name. */
   #atStart: ReadonlyMap<string, string> | undefined;
@@ -117,7 +117,7 @@ export class Graveyard {
     this.#tell();
   }
 
-  /** Reads everything again; resolves when that is told. */
+  /** Reads everything again; resolves when that is reported. */
   async rescan(): Promise<void> {
     await this.#scan.rescan();
     await this.#liveness.retry();
@@ -139,8 +139,8 @@ export class Graveyard {
 
   /**
    * In a stop other members matter by the deadlines that they write; in a restart all members matter. Only a restart
-   * has an end that we live to see, and nothing is to be told then. The caller is handling an event and must finish it
-   * first, so the members are told in a later turn.
+   * has an end that we live to see, and nothing is reported then. The caller is handling an event and must finish it
+   * first, so the members are reported in a later turn.
    */
   attend(business: Business): void {
     if (this.#business === business || (business === 'own' && this.#business === 'stop')) return;

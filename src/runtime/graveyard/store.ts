@@ -35,7 +35,7 @@ export class Store {
   #next: Promise<Trouble | undefined> | undefined;
   #isClosed = false;
 
-  /** `onMade` is told that a missing directory was created; undefined: it is not created. */
+  /** `onMade` is called when a missing directory was created; undefined: it is not created. */
   constructor(dir: string, name: string, onMade?: (dir: string) => void) {
     this.path = join(dir, name);
     this.#dir = dir;
@@ -95,7 +95,7 @@ export class Store {
     return this.#schedule();
   }
 
-  /** Finishes the writes that were asked for and begins no other, so that a process that ends leaves no half of one. */
+  /** Finishes the requested writes and begins no other, so that the end of the process cuts no write short. */
   async close(): Promise<void> {
     this.#isClosed = true;
     while (this.#running !== undefined) await (this.#next ?? this.#running);

@@ -1,8 +1,8 @@
 /**
  * The frames between sexton-init and the supervisor, as `src/init/protocol.md` describes them: a 32-bit little-endian
- * length, then fields that each end with NUL. This is the supervisor's side of it: it encodes commits and
- * decodes `hello` and events. Whatever breaks a bound is a `ProtocolError`, in both directions: init would end the
- * connection over it, so it is better refused here, where the stack shows the caller.
+ * length, then fields that each end with NUL. This is the supervisor's side: it encodes commits and decodes `hello` and
+ * events. Whatever breaks a bound is a `ProtocolError`, in both directions. Init would end the connection over it, so
+ * it is refused here, where the stack shows the caller.
  */
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
@@ -12,11 +12,11 @@ import type { Commit, DirectoryNews, Hello, HostCommand, HostEvent } from './hos
 const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_MEMO_BYTES = 65_536;
-/** Of one `watch`. */
+/** Quiet names and sockets of one `watch`. */
 export const MAX_QUIET = 128;
 export const MAX_WATCHED = 128;
 const MAX_DIRECTORY_BYTES = 4095;
-/** Of the prepared ends: the paths, and the texts of all ends. */
+/** All words of the prepared ends: the paths, and the texts of all ends. */
 export const MAX_PREPARED_BYTES = 65_536;
 
 const LENGTH_BYTES = 4;
@@ -188,7 +188,7 @@ function errnoFrom(field: string | undefined): string {
   throw new ProtocolError(`cannot read an errno from ${quote(field)}`);
 }
 
-/** Of what a helper wrote, as much as a line of the log can carry. */
+/** As much of a helper's output as a line of the log can carry. */
 export const MAX_OUTPUT_BYTES = 4096;
 
 function commandFields(command: HostCommand): string[] {

@@ -15,7 +15,7 @@ export class HeldSocket {
    */
   listen(path: string): void {
     if (this.#server === undefined) this.#bind(path);
-    // A peer that waits at the old one must not be refused, so that has one more turn of the loop, in which it accepts.
+    // The old socket has one more turn of the loop, in which it accepts a peer that waits: none must be refused.
     else setImmediate(() => setImmediate(() => this.#bind(path)));
   }
 

@@ -1,7 +1,7 @@
 /**
- * Helpers, the commands of probes and hooks, for a host that is not init. Each has a session of its own; what it writes
- * to stdout and stderr is read in the order in which it arrives, and dropped beyond the limit, so that the helper never
- * stalls.
+ * Helpers, the commands of probes and hooks, for a host that is not init. Each has a session of its own. What it writes
+ * to stdout and stderr is read in the order in which it arrives. What exceeds the limit is read and dropped, so that
+ * the helper never stalls.
  */
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';

@@ -4,8 +4,8 @@
  * both.
  *
  * Events come in order, each with a sequence number, and stay queued at the host until a commit acknowledges them. A
- * commit is a transaction: acknowledgement, memo and commands are applied together or not at all, so a supervisor that
- * dies between two commits resumes at exactly the state that its host and its child are in.
+ * commit is a transaction: acknowledgement, memo and commands are applied together or not at all. If a supervisor dies
+ * between two commits, the next one resumes at exactly the state of its host and its child.
  */
 import type { Program, TerminationLog } from '../../config/run-config.ts';
 import type { Fallback } from '../../core/lifecycle/fallback.ts';
@@ -28,8 +28,8 @@ export interface HelperEnded {
 }
 
 /**
- * The child has ended with this code, nothing is left of its group nor any stray, and the host has written the prepared
- * tombstone, with this time on the wall clock (nanoseconds since 1970). Stands for `exited` and `groupGone`.
+ * The child has ended with this code, and neither its group nor a stray is left. The host has written the prepared
+ * tombstone, with this time on the wall clock (nanoseconds since 1970). Replaces `exited` and `groupGone`.
  */
 export interface EndWritten {
   readonly type: 'endWritten';
@@ -49,9 +49,9 @@ export type HostEvent = (Exclude<HostReport, { type: 'stopSent' }> | StopSent | 
 };
 
 /**
- * Watch this directory, and tell which files of members change in it. And while we are not there: a change of any of
- * them counts but of the `quiet` ones, and so does what comes from these sockets, which are connected to. What cannot be
- * watched counts as changed. Replaces what was watched before.
+ * Watch this directory, and report which files of members change in it. While no supervisor runs, a change of any file
+ * that is not `quiet` counts. So does what comes from these sockets, which the host connects to. What cannot be watched
+ * counts as changed. Replaces what was watched before.
  */
 export interface WatchCommand {
   readonly type: 'watch';
@@ -63,9 +63,9 @@ export interface WatchCommand {
   readonly sockets: readonly string[];
 }
 
-/** Of the directory that the host watches. These are hints, told once: a supervisor that begins looks by itself. */
+/** News of the watched directory. These are hints, sent once: a supervisor that begins looks by itself. */
 export type DirectoryNews =
-  /** From now on it watches, or cannot for this reason. What came before may not have been told. */
+  /** From now on it watches, or cannot for this reason. It may not have reported earlier changes. */
   | { readonly type: 'watching'; readonly number: number; readonly errno: string | undefined }
   /** These files, or where there are none any. */
   | { readonly type: 'changed'; readonly names: readonly string[] };
@@ -95,8 +95,8 @@ export type HostCommand =
   | { readonly type: 'listen'; readonly path: string }
   /**
    * Start a helper: a probe's or a hook's command, beside the application and never in its place. Helper ids rise from
-   * 1 and are not those of children. It gets the application's environment, mask and limits, a session of its own,
-   * /dev/null as stdin; the first `outputLimit` bytes (0..4096) of stdout and stderr are kept, the rest is read and
+   * 1 and are not those of children. It gets the application's environment, mask and limits, a session of its own, and
+   * /dev/null as stdin. The first `outputLimit` bytes (0..4096) of stdout and stderr are kept, and the rest is read and
    * dropped. When its first process ends the host KILLs what is left of its group.
    */
   | {
@@ -125,12 +125,12 @@ export type HostCommand =
   /** While we sleep, by the `sleep` of the same commit, the host holds a read lock on this file. */
   | { readonly type: 'asleepAt'; readonly path: string }
   /**
-   * What the host does by itself when the child ends in one of these ways and nothing is left of it, provided that all
-   * events are acknowledged: it tells all peers and writes the tombstone at `path`; `endWritten` follows. Where no
-   * supervisor runs then, and nothing else is to be done, the host leaves the evidence, writes to the log, and ends as
-   * well. While the supervisor sleeps, that also holds behind the events of a prelude, which start no supervisor until
-   * `patienceMs` after the first of them. `signal`: the stop request of the preludes. Replaces the ends before; without
-   * ends there are none.
+   * What the host does by itself when the child ends in one of these ways, leaves nothing behind, and all events are
+   * acknowledged. It tells all peers and writes the tombstone at `path`; `endWritten` follows. Where no supervisor runs
+   * then, and nothing else is to be done, the host leaves the evidence, writes to the log, and ends as well. While the
+   * supervisor sleeps, that also holds behind the events of a prelude, which start no supervisor until `patienceMs`
+   * after the first of them. `signal`: the stop request of the preludes. Replaces the ends before; without ends there
+   * are none.
    */
   | {
       readonly type: 'preparedEnds';
@@ -143,10 +143,10 @@ export type HostCommand =
       readonly ends: readonly PreparedEnd[];
     }
   /**
-   * Signal `id` as soon as so many of these mains have said that they are gone for good, provided that all events are
-   * acknowledged; `stopSent` follows. Without mains, or with 0, there is no such reflex; then the mains, or those of the
-   * command before, only count while no supervisor can be started. `holds`: a stop request of a prelude is held until
-   * all of these mains have said that they have ended.
+   * Signal `id` as soon as so many of these mains have reported that they are gone for good, provided that all events
+   * are acknowledged. `stopSent` follows. Without mains, or with 0, there is no such reflex. The mains, or those of the
+   * command before, then only count while no supervisor can be started. `holds`: a stop request of a prelude is held
+   * until all of these mains have reported their end.
    */
   | {
       readonly type: 'endWith';
@@ -188,11 +188,11 @@ export interface Hello {
 export interface Host {
   /** What cannot be done here, each a sentence for the log; empty over sexton-init. */
   readonly limits: readonly string[];
-  /** A path of sexton-init, which is other programs too by other names; without: there is none. */
+  /** A path of sexton-init, which acts as other programs under their names; absent: there is no init. */
   readonly init?: string;
   /**
-   * Resolves with what the host knows, then events flow to `onEvent`: in the very next turn of the event loop those
-   * that were queued before, unacknowledged ones first. `onNews` is never called where there is no sexton-init.
+   * Resolves with what the host knows, then events flow to `onEvent`. Queued ones come in the very next turn of the
+   * event loop, unacknowledged ones first. `onNews` is never called where there is no sexton-init.
    */
   open(onEvent: (event: HostEvent) => void, onNews?: (news: DirectoryNews) => void): Promise<Hello>;
   commit(commit: Commit): void;

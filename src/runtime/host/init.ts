@@ -1,11 +1,10 @@
 /**
  * The host over sexton-init: one socket, inherited by descriptor, that carries the frames of `src/init/protocol.md`.
  *
- * This lies on the way to the application's first instruction, and loading `node:net` takes ten times as long as all
- * else here (2.9 ms against 0.3 ms). So the first frames are read and written directly on the descriptor, which blocks;
- * init sends `hello` at once. The socket takes over after that. It stays out of `fs.read` for good, because a read that
- * waits in the thread pool keeps `process.exit` from ending the process, and a crash would hang in place of being
- * restarted.
+ * The application's first instruction waits for this, and loading `node:net` takes ten times as long as all else here
+ * (2.9 ms against 0.3 ms). So the first frames are read and written directly on the descriptor, which blocks; init
+ * sends `hello` at once. The socket takes over after that. Nothing here uses `fs.read`: a read that waits in the thread
+ * pool keeps `process.exit` from ending the process. A crash would then hang, and init would start no other supervisor.
  */
 import { closeSync, readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -13,8 +12,8 @@ import { decodeEvent, decodeHello, decodeNews, encodeCommit, FrameReader } from 
 import type { Commit, DirectoryNews, Hello, Host, HostEvent } from './host.ts';
 
 /**
- * More than a socket holds, so that one read takes `hello` and all that init could send before we were there: some 190
- * events beside the largest memo, by the kernel's way of counting small writes. Should more be queued, they follow.
+ * More than a socket holds, so that one read takes `hello` and all that init could send before. That is some 190 events
+ * beside the largest memo, by the kernel's way of counting small writes. Should more be queued, they follow.
  */
 const CHUNK_BYTES = 262_144;
 

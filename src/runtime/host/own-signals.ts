@@ -1,6 +1,6 @@
 /**
- * Receives every signal that Node can handle without harm, as Linux's numbers, for a host that is not init: the sender
- * of a signal, and real-time signals at all, are out of Node's reach.
+ * Receives every signal that Node can handle without harm, as Linux's numbers, for a host that is not init. Node shows
+ * neither the sender of a signal nor any real-time signal.
  */
 import { constants } from 'node:os';
 import { onExit } from 'signal-exit';
@@ -22,8 +22,8 @@ export function takeSignals(onSignal: (signal: number) => void): () => void {
   for (const name of Object.keys(constants.signals) as NodeJS.Signals[]) {
     const number = signalNumber(name);
     if (number === undefined || NOT_TAKEN.has(name)) continue;
-    // An alias (IOT, POLL) gets a listener as well, so that signal-exit is never alone on it and ends the process; it
-    // reports nothing.
+    // An alias (IOT, POLL) gets a listener that reports nothing. Otherwise signal-exit would be alone on it and end the
+    // process.
     const listener = seen.has(number) ? () => {} : () => onSignal(number);
     seen.add(number);
     taken.set(name, listener);

@@ -1,6 +1,6 @@
 /**
- * The process group of a child, for a host that is its parent but not init: signals to all of it, and whether a process
- * is left.
+ * The process group of a child, for a host that is its parent but not init. It signals the whole group, and finds out
+ * whether a process is left.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The HTTP server on its socket, TCP or unix. It reports once what keeps it from listening and tries again, since by
- * then the application runs, and a member without its HTTP is better than none.
+ * The HTTP server on its socket, TCP or unix. It reports once what keeps it from listening, and tries again. By then
+ * the application runs, and a member without its HTTP is better than none.
  *
  * A connection has one request and one answer and is never kept alive. Node's own limits stop a client that sends
  * slowly or too much. The 65th connection takes the place of the oldest, which has had more time than any probe needs:
@@ -130,7 +130,7 @@ function pathOf(target: string): string {
 }
 
 function onClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
-  // Without a word of the client, or without the client, there is nothing to answer.
+  // If the client sent nothing or is gone, there is nothing to answer.
   const isSilent = 'bytesRead' in socket && socket.bytesRead === 0;
   if (isSilent || !socket.writable || code === 'ECONNRESET') socket.destroy();
   else refuse(socket, code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);
@@ -150,7 +150,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only; name a directory that may be written to',
 };
 
-/** Removes the socket of a supervisor that was killed. False: it is none. */
+/** Removes the socket of a supervisor that was killed. False: the path is no such socket. */
 async function removeStale(path: string): Promise<boolean> {
   const code = await new Promise<string | undefined>((resolve) => {
     const socket = connect({ path }, () => socket.destroy());

@@ -1,6 +1,6 @@
 /**
  * Answers /metrics: the text exposition format of Prometheus, version 0.0.4. Everything comes from the state, which
- * outlives a supervisor, so a counter only starts anew with the container. Labels have few values, all known beforehand
+ * outlives a supervisor, so a counter is reset only with the container. Labels have few values, all known beforehand
  * but the member's own name.
  */
 import type { MemberConfig } from '../../core/config.ts';

@@ -1,11 +1,11 @@
 /**
  * The HTTP probe: success is a status from 200 to 399. Redirects are followed as long as they stay on the same host,
- * the tenth in a row is a failure; one that leads elsewhere is a success, as it is for the kubelet (pkg/probe/http),
- * and so is one without a location.
+ * and the tenth in a row is a failure. As for the kubelet (pkg/probe/http), one that leads elsewhere is a success, and
+ * so is one without a location.
  *
- * The exchange is written by hand over node:net and node:tls: it takes two thirds of the CPU time of node:http and half
- * of its memory (node:http keeps 1.3 MiB more after 20 probes), and all that matters is the head of the answer. The
- * body is read to its end all the same, if it is short: a server whose answer is cut off logs an error.
+ * The exchange is written by hand over node:net and node:tls, as only the head of the answer matters. It takes two
+ * thirds of the CPU time of node:http and half of its memory (node:http keeps 1.3 MiB more after 20 probes). A short
+ * body is still read to its end, because a server whose answer is cut off logs an error.
  */
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';

@@ -1,6 +1,6 @@
 /**
- * Probes and hooks that go over the network: one is started, and its end is told once. A connection is made for each
- * and closed with it; nothing is kept from one to the next, as a kept connection would tell of an older moment.
+ * Probes and hooks that go over the network: one is started, and its end is reported once. Each has a connection of its
+ * own and closes it, as a kept connection would tell of an older moment.
  *
  * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
  */
@@ -69,9 +69,9 @@ export function startAction(action: NetworkAction, { timeoutMs, onEnd }: ActionO
 }
 
 /**
- * After a pause of this process the loop comes to its timers before its sockets, and an answer that is there already is
- * not read yet. So the sockets get their turn first; several, as what has arrived may take more than one: connected,
- * then answered. Turns, not time: what has not arrived by now is too late.
+ * After a pause of this process the loop comes to its timers before its sockets, when an answer may be there but not
+ * read yet. So the sockets get their turn first. They get several turns, as an answer may take more than one:
+ * connected, then answered. Turns, not time: what has not arrived by now is too late.
  */
 const LAST_TURNS = 5;
 

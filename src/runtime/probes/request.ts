@@ -37,9 +37,9 @@ export function requestText(target: Target): string {
 }
 
 /**
- * As in the kubelet, whose rules are those of Go's client and of its own RedirectChecker (pkg/probe/http): the same
- * host is the same name or address, whatever the port and the scheme, and `elsewhere` is another host; 307 and 308 keep
- * the method; a Host header of the user's is kept when the location is relative.
+ * The rules are the kubelet's: those of Go's client and of its own RedirectChecker (pkg/probe/http). The same host is
+ * the same name or address, whatever the port and the scheme, and `elsewhere` is another host. 307 and 308 keep the
+ * method. A user's Host header is kept when the location is relative.
  */
 export function redirectOf(target: Target, status: number, location: string): Target | 'elsewhere' | 'unusable' {
   try {

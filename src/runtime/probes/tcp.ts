@@ -43,7 +43,7 @@ export function bareHost(host: string): string {
 
 /**
  * The local ports of the connections that probes and hooks of this process make to servers in its own network
- * namespace, so that a drain does not count them as requests. undefined: no drain counts connections.
+ * namespace. A drain does not count these as requests. `undefined`: no drain counts connections.
  */
 let ownPorts: Set<number> | undefined;
 

@@ -1,6 +1,6 @@
 /**
  * Watches the directories of one path. An event is only a hint to look. Node's own watcher has one inotify instance for
- * all of a process; it follows the directory and not its name, so a directory in the place of another is watched anew.
+ * all of a process. It follows the directory and not its name, so a directory that replaces another gets a new watch.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';

@@ -2,7 +2,7 @@
  * Finds out by which links a watched path is reached, which files count, and in which directories a change would show.
  *
  * Kubernetes' volumes are the reason for all the links: `app.conf` leads to `..data/app.conf` and `..data` to a
- * directory with the time in its name; an update makes a new directory and renames a new link over `..data`. Names that
+ * directory with the time in its name. An update makes a new directory and renames a new link over `..data`. Names that
  * begin with `..` only count where a link leads there.
  *
  * All of it is asynchronous: a volume that hangs must not keep the supervisor from its signals.
@@ -35,7 +35,7 @@ export interface Survey {
   readonly isCut: boolean;
 }
 
-/** Rejects when it cannot be told what is there: no permission, a broken disk. */
+/** Rejects when it cannot find out what is there: no permission, a broken disk. */
 export async function survey(path: string): Promise<Survey> {
   const names: Names = new Map();
   const real = await trace(path, names);

@@ -91,7 +91,7 @@ export class Sleeper {
     if (watch !== undefined) {
       commit([], watch.held);
       if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs)) return;
-      // What a change of a handle leads to is told in the next turn.
+      // The effect of a changed handle is reported in the next turn.
       await new Promise((resolve) => setImmediate(resolve));
       const again = await place?.sleepWatch();
       if (again === undefined || typeof again === 'string' || !isSame(again, watch) || !isIdle()) return;

@@ -1,7 +1,7 @@
 /**
  * Counts the connections that this network namespace, the pod's, has accepted. `PassiveOpens` counts each connection
- * whose handshake a listener has completed, of IPv4 and IPv6 alike (RFC 1213, tcpPassiveOpens; tcp_create_openreq_child
- * in Linux), even if it closes before the next reading. Any process may read the file.
+ * whose handshake a listener has completed, even if it closes before the next reading. It covers IPv4 and IPv6 alike
+ * (RFC 1213, tcpPassiveOpens; tcp_create_openreq_child in Linux). Any process may read the file.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * Finds out whether new connections come as the probes of a kubelet do: all from one address to one port, each about as
- * long after the one before. A balancer's health check and a single patient client look the same.
+ * Finds out whether new connections come as a kubelet's probes do: from one address to one port, at even intervals. A
+ * balancer's health check and a single patient client look the same.
  */
 import type { SteadyPace } from '../../core/state/state.ts';
 import type { Connection } from './informant.ts';

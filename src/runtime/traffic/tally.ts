@@ -1,11 +1,11 @@
 /**
  * Explains the connections that the counter counts: whose they are, and so whether they count.
  *
- * Theory of operation. Every connection behind a rise of the counter has either closed by now or is open. The kernel
- * reports closed ones, which costs little; only for what that does not explain, the open ones are listed. The counter
- * is read again after either, so what was found has been counted. What waits for an explanation counts meanwhile, and
- * counts for good after MAX_WAIT_MS. In a flood, or when the kernel has dropped reports, all that has come counts, and
- * all that is open is listed anew. Without netlink everything counts, but for sexton's own probes.
+ * Theory of operation. Every connection that the counter has added is either closed by now or open. The kernel reports
+ * closed ones, which costs little. The open ones are listed only if those do not explain the count. The counter is read
+ * again after either, so it includes what was found. What waits for an explanation counts meanwhile, and counts for
+ * good after MAX_WAIT_MS. In a flood, or when the kernel has dropped reports, all that has come counts, and all that is
+ * open is listed again. Without netlink everything counts, but for sexton's own probes.
  */
 import type { AdaptiveDrain } from '../../core/config.ts';
 import type { Event } from '../../core/state/events.ts';
@@ -107,7 +107,7 @@ export class Tally {
   /** Returns how many have come since the last reading. */
   #read(): number {
     const counted = this.#counter.read();
-    // It is a number of 64 bits, but a kernel may have been told to begin anew.
+    // The counter has 64 bits, but it may have been reset.
     const came = Math.max(0, counted - this.#count);
     this.#count = counted;
     const lastMs = this.#options.now();
@@ -135,7 +135,7 @@ export class Tally {
   async #ask(windowMs: number, isOld = false): Promise<void> {
     const beganMs = this.#options.now();
     const answer = await this.#informant.ask(windowMs);
-    // By the end of this turn of the event loop the process has heard of the connections that it made itself.
+    // By the end of this turn of the event loop the process knows the connections that it made itself.
     await new Promise((resolve) => setImmediate(resolve));
     this.#read();
     if (answer === undefined) return this.#settleBlindly();

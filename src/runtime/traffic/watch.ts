@@ -54,7 +54,7 @@ export class TrafficWatch {
     const { inflight, newOnly } = this.#options.drain;
     await tally.update();
     const isAll = inflight && tally.seen.open !== 0;
-    // Nothing but a look shows requests over kept connections: what may end the drain is told after one only.
+    // Only a look shows requests over kept connections, so what may end the drain is reported only after one.
     const hasLooked = this.#isQuiet(tally.seen) && ((newOnly && !isAll) || (await tally.look(isAll)));
     if (hasLooked || isAll || !this.#isQuiet(tally.seen, TURN_MS)) this.#tell(tally.seen, hasLooked);
   }

@@ -1,6 +1,6 @@
 /**
- * How long a balancer goes on sending to a pod that stops: as a person declares it, or as the objects around the pod
- * configure it.
+ * How long a balancer goes on sending to a pod that stops: declared by a person, or configured in the objects around
+ * the pod.
  */
 import { at, type Located, textAt, textsAt, wholeAt } from '../../input/located.ts';
 import * as objects from '../../input/objects.ts';

@@ -33,7 +33,7 @@ export const rule = ofContainer({
     `${whose} readiness probe on port ${port} comes every ${secondsText(everyMs)}, so the drain, which waits for ${secondsText(drain.quietMs)} without connections, takes ${secondsText(drain.maxMs)} each time`,
 });
 
-/** Where it connects to; undefined: it does not, or not to this pod, or to a port that cannot be told. */
+/** Where it connects to; undefined: it does not, or not to this pod, or to a port that is not known. */
 function portOf(probe: Located | undefined, { node }: Container): number | undefined {
   const action = ['httpGet', 'tcpSocket', 'grpc'].map((kind) => at(probe, kind)).find((one) => one !== undefined);
   if (textAt(action, 'host') !== undefined) return undefined;

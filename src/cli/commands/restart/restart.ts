@@ -1,6 +1,6 @@
 /**
- * `sexton restart` asks the members of this pod to stop as in a stop of the pod, and to start again in place when all
- * have ended. It waits until they have.
+ * `sexton restart` asks the members of this pod to stop as in a stop of the pod. They start again in place when all
+ * have ended, and the command waits for that.
  */
 
 import type { Env } from '../../../config/env.ts';

@@ -28,7 +28,7 @@ export interface Targets {
 }
 
 /**
- * A container may be shown a boot id of its own (LXC, systemd-nspawn): a member whose handle is held runs on this
+ * A container may have a boot id of its own (LXC, systemd-nspawn). So a member whose handle is held runs on this
  * kernel, whatever boot id it wrote.
  */
 export function pickTargets(

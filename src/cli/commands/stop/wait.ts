@@ -1,9 +1,9 @@
 /**
- * Waits until the members that were asked to stop are dead: by its tombstone of that life, or by the loss of its
+ * Waits until the members that were asked to stop are dead. The tombstone of that life says so, or the loss of the
  * liveness socket.
  *
- * The files are polled, not watched: the kernel has few inotify instances per uid, and a call that
- * stops a pod in trouble must not depend on one.
+ * The files are polled, not watched. The kernel has few inotify instances per uid, and a command that stops a pod in
+ * trouble must not depend on one.
  */
 
 import type { Tombstone } from '../../../core/format/tombstone.ts';
