@@ -40,7 +40,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
   if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || observers.length === 0) return;
   const inMs = Math.min(...observers.map(({ ms }) => ms));
   agenda.in(inMs, undefined, () => {
-    // Whose supervisor was started again meanwhile had no time to tell, or to hear of it.
+    // A supervisor that was started meanwhile had no time to report the stop, or to learn of it.
     const wasAwake = (it: Container): boolean => it.sinceBrainMs >= agenda.nowMs - sinceMs;
     const isThere = observers.some(
       ({ ms, other }) => ms === inMs && isUnasked(other) && goesOn(other) && wasAwake(other),

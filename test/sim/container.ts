@@ -1,7 +1,7 @@
 /**
- * One container: its init, which never decides, and the processes in it. What init does is what `src/init` does: it
- * queues events until they are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can
- * be started.
+ * One container: its init, which never decides, and the processes in it. Init does what `src/init` does: it queues
+ * events until they are acknowledged, keeps the memo and starts supervisors again. It goes on alone when none can be
+ * started.
  */
 
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
@@ -45,7 +45,7 @@ export const BINDING_MS = 3;
 export interface Nap {
   readonly memo: string;
   readonly files: ReadonlyMap<string, Content>;
-  /** Of the handles that it held. */
+  /** The containers behind the handles that it was connected to. */
   readonly holders: readonly Holder[];
   /** When it was due, CLOCK_MONOTONIC. */
   readonly dueMs: number | undefined;
@@ -88,9 +88,9 @@ export class Container {
   lastSpawned = 0;
   /** Stop requests that came from outside. */
   readonly asked: { readonly atMs: number; readonly signal: number }[] = [];
-  /** Of `sexton stop`. */
+  /** Requests of `sexton stop`. */
   readonly requests: { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
-  /** Of the restart in place that it takes part in. */
+  /** Requests of the restart in place that it takes part in. */
   restarts: readonly { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
   /** The restart after which its command was started again last. */
   bornAgainFor: number | undefined;

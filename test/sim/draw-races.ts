@@ -10,7 +10,7 @@ export function drawRace(seed: number, members: readonly MemberScenario[]): Race
   if (!dice.chance(0.1)) return undefined;
   const fromMs = dice.short(5_000);
   const isOfEnd = dice.chance(0.5);
-  // A command that would not end by itself has no last word.
+  // A command that would not end by itself has no prepared end.
   const ending = [...members.keys()].filter((index) => members[index]?.lives[0]?.endsAfterMs !== undefined);
   const [first = 0, ...others] = isOfEnd && ending.length > 0 ? ending : members.keys();
   const who = dice.pick([first, ...others]);

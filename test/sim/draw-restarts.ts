@@ -1,6 +1,7 @@
 /**
- * Restarts in place, laid over a scenario that was drawn without them: by `sexton restart` at any moment, two at once, of the pod or of some,
- * and by what a main declares. From dice of their own, so that all other seeds stay what they are.
+ * Restarts in place, added to a scenario that was drawn without them. They come from `sexton restart` at any moment,
+ * two at once, for the pod or for some members, and from what a main declares. They have dice of their own, so that all
+ * other seeds stay what they are.
  */
 import { Dice } from './dice.ts';
 import { RESTART_ALL_CODE } from './draw-members.ts';

@@ -75,7 +75,7 @@ export class Dues {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    // It leaves before it knows, each time anew: that takes 10 s, and it does not go on in place, cannot be started, or
+    // It leaves each time before it can know, which takes 10 s: it is not restarted in place, cannot be started, or
     // waits for less.
     const { session, restart, startAfter, startTimeoutMs } = member.config;
     const { policy, begins } = this.#world.scenario;
@@ -84,13 +84,13 @@ export class Dues {
     const leavesEarly = restart === 'never' || member.hasFailedStarts || isHasty;
     const isRestless = doubts && leavesEarly && policy === 'OnFailure';
     if (isRestless) count('excused: it leaves before it knows, each time');
-    // Nobody can tell that it is gone, and for whom it may still be needed there is no end.
+    // No member can tell that a lost one is gone, so a sidecar that may serve it has no end.
     const { volume, faults } = this.#world.scenario;
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
     const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.#world, member);
     const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
-    // Of any main that would do, the one that could be known of ended later.
+    // Any of several mains would do, but the one whose end could be known ended later.
     if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
       return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member, epoch));
     if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');

@@ -57,7 +57,7 @@ export function befall(world: World, fault: Fault): void {
       return;
     case 'wipe':
       volume.wipe();
-      // Who did it makes it anew; a member that has something to write may have done so before.
+      // Whoever wiped the directory makes it again; a member that has something to write may do so earlier.
       agenda.in(fault.forMs, undefined, () => {
         volume.isThere = true;
         trouble.toMs = agenda.nowMs;

@@ -138,7 +138,7 @@ export class Kubelet {
     });
   }
 
-  /** Nobody would ever end a pod whose mains do not end. */
+  /** Deletes the pod in the end, because one whose mains do not end would run for ever. */
   endWhatIsLeft(): void {
     const { agenda, scenario, laws } = this.#world;
     if (agenda.nowMs < scenario.lastMs || this.isOver || this.isDeleting || laws.isSomebodyDue) return;

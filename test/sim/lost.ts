@@ -2,8 +2,8 @@
  * A container that has lost its supervisors for ever: none can be started, or each dies or hangs right after its first
  * commit. Its command still gets its stop signal before any KILL and in time, and the container ends.
  *
- * Init does what the last commit has left behind, so these bounds follow from the declared grace period, or from 10 s
- * without one, and from how long init looks at a supervisor before it calls it dead.
+ * Init does what the last commit has left behind. The bounds follow from the declared grace period, or 10 s without
+ * one, and from how long init waits for a supervisor.
  */
 import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
 import { graceOf } from '../../src/core/pod/deadline.ts';

@@ -1,6 +1,6 @@
 /**
- * Who matters to a member, as its graveyard keeps it: these are told to the core, connected to, and read at each event;
- * the others are far.
+ * The members that matter to one member, as its graveyard keeps them. They are reported to the core, connected to, and
+ * read at each event; the others are far.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';

@@ -1,7 +1,7 @@
 /**
- * Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance. What is
- * left is kept as the state that it was made from, and made when it is needed: it is the same data, and most of it is
- * never needed.
+ * Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance.
+ * They are kept as the state that they follow from, and derived when they are needed. The data is the same, and most of
+ * it is never needed.
  */
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
@@ -52,9 +52,9 @@ export class SimReflexes {
   isEndedUnsure = false;
   /** What was known when it last ended the command with the mains. */
   endedFrom: State | undefined;
-  /** Of a stop that init has carried out as prepared, CLOCK_MONOTONIC. */
+  /** The deadline of a stop that init has carried out as prepared, CLOCK_MONOTONIC. */
   writtenDeadlineMs: number | undefined;
-  /** Its last word was that no other life will follow. */
+  /** Init has announced an end after which no other life follows. */
   hasSaidFinal = false;
 
   constructor(container: Container) {

@@ -1,9 +1,9 @@
 /**
  * Restarts in place: how they are asked for, and what must come of them.
  *
- * "all end before any starts": nobody's command is started again while one lives that the restart is to end.
- * "gates": it is started after its gates have opened anew.
- * "all live again": after a restart that nobody interrupted.
+ * Law "all end before any starts": no command is started again while one lives that the restart is to end.
+ * Law "gates": a command is started again only after its gates have opened again.
+ * Law "all live again": all commands live after a restart that nothing interrupted.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
@@ -56,7 +56,7 @@ function deliver(container: Container, ask: RestartAsk): void {
 interface Asked {
   readonly ask: RestartAsk;
   readonly atMs: number;
-  /** Who was there, and the last command each had started. */
+  /** The containers that ran then, and the last command that each had started. */
   readonly before: ReadonlyMap<Container, number>;
 }
 
@@ -145,12 +145,12 @@ export class Restarts {
       this.#world.count('left in a restart');
   }
 
-  /** Of all requests that it may have heard of since it was restarted last. */
+  /** The grace periods of all requests that it may have heard of since its last restart. */
   #graces(
     name: string,
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
-    // Of two that became one the later tells of both.
+    // When two requests become one, the later one speaks for both.
     const isOfBoth = (ask: RestartAsk): boolean => ask.requestedMs === restart?.requestedMs;
     const asked = this.#asked
       .filter(({ ask }) => takesPart(ask.among, name) || isOfBoth(ask))
@@ -207,7 +207,7 @@ export class Restarts {
     }
   }
 
-  /** What was wrong with the machine or the volume hides one from the other; so does an own stop, or a life that was not seen. */
+  /** A fault, a stop of its own, or a life that was not seen yet hides one from the other. */
   #isExcused({ brain }: Container, name: string): boolean {
     const { calmAtMs, agenda, troubles, memberNamed } = {
       ...this.#world,

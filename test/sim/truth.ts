@@ -40,7 +40,7 @@ export function quorumHasFinished(world: World, member: Member): boolean {
   return mains.length > 0 && finished >= (member.config.when === 'all' ? mains.length : 1);
 }
 
-/** Who starts after it and goes on for other mains keeps it. */
+/** A sidecar that starts after it and serves on for other mains keeps it. */
 export function isKept(world: World, member: Member): boolean {
   const needs = (other: Member): boolean => other.config.startAfter.some(({ name }) => name === member.name);
   return world.members.some(
@@ -114,8 +114,8 @@ export function dueSinceMs(world: World, member: Member): number | undefined {
 }
 
 /**
- * It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this
- * pod, or to take their handles.
+ * It has waited its 10 s. Mains that live again could not overwrite a death that nothing ties to this pod, or could not
+ * take their handles.
  */
 export function isMisledBySilence(world: World, container: Container): boolean {
   if (world.agenda.monoMs - container.startedAtMs < DOUBTED_MS) return false;
@@ -131,9 +131,9 @@ export function isMisledBySilence(world: World, container: Container): boolean {
 export const DOUBTED_MS = 10_000;
 
 /**
- * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume
- * has failed since it started, or it started late and has had no 10 s, or its supervisor hangs, or each dies before it
- * can write, or init is alone, which writes nothing.
+ * All that was seen of it is the death of an earlier life, because it has written nothing until just now. The volume
+ * has failed since it started, or it started less than 10 s ago. Or its supervisor hangs, or each dies before it can
+ * write, or init is alone and writes nothing.
  */
 function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
@@ -154,9 +154,9 @@ function isWithoutWord({ actor, brain, world }: Container): boolean {
 }
 
 /**
- * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed
- * since it started. Its tombstone is its own, or that of a life before which nothing ties to this pod and which it
- * could not write over. Or it has lost its supervisors before one could do either.
+ * Its handle has refused connections for 10 s: it is that of an earlier life, and the failed volume kept it from being
+ * removed. Its tombstone is its own, or that of an earlier life that nothing ties to this pod and that it could not
+ * overwrite. Or it has lost its supervisors before one could do either.
  */
 function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);

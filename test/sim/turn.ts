@@ -87,8 +87,8 @@ function isRecent({ agenda, calmAtMs, troubles }: World, sinceMs: number | undef
 const SEEN_LATE_MS = 7_000;
 
 /**
- * Its handle was deleted with the directory and is not made anew yet, or it is that of a life before, which it could
- * not remove from a volume that failed: the others see it lost.
+ * Its handle was deleted with the directory and is not there again yet. Or it is that of an earlier life, which it
+ * could not remove from a volume that failed. The others see it as lost.
  */
 function isHidden({ volume, scenario, troubles, agenda }: World, { name, container }: Member): boolean {
   const holder = volume.sockets.get(name);
