@@ -12,7 +12,7 @@ const drain = (atLeast: string): string[] => ['--drain', `min=${atLeast},quiet=5
 const FOR_PODS = 10;
 
 clusterTest(
-  'C3: the shutdown of a node leaves less than the pod declares: with a grace floor both are told, without one there is word of it',
+  'C3: at a node shutdown members with a grace floor get TERM; others report unfinished work',
   async (t) => {
     const shutdown = new Shutdown();
     t.after(() => shutdown.end());

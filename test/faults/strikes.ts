@@ -78,8 +78,8 @@ export function planStrikes(roll: Dice, policy: Policy, members: readonly Member
     strikes.push(make(roll.weighted(kinds), from, momentOf(roll, from)));
   }
   const alone = make('stop-one', 'start', roll.between(100, LATEST_MS));
-  // Under OnFailure a main that leaves with 0 says that it is over, and a kubelet that was replacing it starts it again
-  // all the same.
+  // Under OnFailure a main that leaves with 0 says that it is over. A kubelet that was replacing it starts it again all
+  // the same.
   const isSafe = policy !== 'OnFailure' || members.some((it) => it.name === alone.member && it.role === 'sidecar');
   if (roll.isTrue(0.15) && isSafe) strikes.push(alone);
   if (policy === 'Always' || roll.isTrue(0.35)) {

@@ -1,7 +1,7 @@
 /**
  * What a round violated: sexton's claims are compared with what was really done and with what the applications logged.
  *
- * Of times, only lower bounds count: that something did not happen too early, which no slow machine can break.
+ * Only lower bounds on times count, because no slow machine makes something happen too early.
  */
 import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
 import { holdViolations } from './hold-violations.ts';

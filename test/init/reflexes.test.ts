@@ -356,7 +356,7 @@ eachBuild('F07 init wakes a supervisor when a prepared stop takes long or change
 });
 
 eachBuild(
-  'F08 a sidecar that ignores the end of its mains is KILLed when its declared grace period is over',
+  'F08 a sidecar that ignores the end of its mains gets KILL after its declared grace period',
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');

@@ -1,6 +1,6 @@
 /**
- * The sender of a KILL is told: the kernel's OOM killer, sexton, or an unknown one. The memory limit is a real one, by
- * podman or by a cgroup.
+ * Sexton names the sender of a KILL: the kernel's OOM killer, sexton itself, or an unknown one. The memory limit is a
+ * real one, by podman or by a cgroup.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
@@ -52,7 +52,7 @@ function exitsOf(stage: Stage): unknown[] {
   return History.filter((it) => it.Event === 'exited').map(({ Signal, By, ExitCode }) => [Signal ?? ExitCode, By]);
 }
 
-describe('who killed the command', { skip: why ?? false }, () => {
+describe('the sender of a KILL', { skip: why ?? false }, () => {
   scenario('N37 an OOM kill is named, runs no pre-stop hook, and restarts the command by its policy', async (stage) => {
     const flags = ['--restart', 'on-failure', '--pre-stop', hook(stage, 'bye', { run: 1 })];
     const container = start(stage, flags, { hog: `${TOO_MUCH_MB},0`, runs: '1,0' });

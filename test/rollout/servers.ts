@@ -35,8 +35,8 @@ http {
 }
 
 /**
- * No second try, which would hide what fails. With connections that are kept, one that the server closes while a
- * request is on its way is the one case in which every client tries again (RFC 9110, 9.2.2), so haproxy may, once.
+ * No second try, which would hide what fails. The exception is a kept connection that the server closes while a request
+ * is on its way. Every client tries again then (RFC 9110, 9.2.2), so haproxy may, once.
  */
 export function haproxyIn(home: string, keepsAlive: boolean): readonly string[] {
   mkdirSync(home, { recursive: true });

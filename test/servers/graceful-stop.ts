@@ -1,7 +1,8 @@
 /**
- * A graceful stop of a real server has five signs: the body in flight is complete; no request failed under a constant
- * load up to the end of the drain; the server's files are clean; it exits with the planned code, without a KILL; its own
- * log tells of the request. The control is the same server, which loses the same request by the wrong signal.
+ * A graceful stop of a real server has five signs. The body in flight is complete, and no request failed under a
+ * constant load up to the end of the drain. The server's files are clean, it exits with the planned code and without a
+ * KILL, and its own log has the request. The control is the same server, which loses the same request by the wrong
+ * signal.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

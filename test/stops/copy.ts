@@ -1,6 +1,6 @@
 /**
- * A copy of the sexton directory of a test's own, as an image or a volume has it, which may be damaged while a pod runs
- * from it. What is large and never damaged in place is linked.
+ * A test's own copy of the sexton directory, as an image or a volume has it. The test may damage it while a pod runs
+ * from it. Large files that are never damaged in place are links.
  */
 import {
   copyFileSync,

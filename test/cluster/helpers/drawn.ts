@@ -1,6 +1,6 @@
 /**
- * Random pods for a real kubelet: programs that take a known time to stop or never do, hooks of every kind, native
- * sidecars, and plans of sexton. What a manifest cannot tell of a program its annotations declare.
+ * Random pods for a real kubelet. They have programs that take a known time to stop or never do, hooks of every kind,
+ * native sidecars, and plans of sexton. Annotations declare what a manifest cannot say about a program.
  */
 import { Dice } from '../../sim/dice.ts';
 import { imageNames } from './images.ts';
