@@ -1,6 +1,5 @@
 /**
- * Virtual time: what is to happen, when, and to whom. What happens in the same millisecond comes in an order that is
- * thrown.
+ * Virtual time: what is to happen, when, and to which actor. Dice decide the order of what happens in one millisecond.
  *
  * An actor that was frozen, or the whole machine, does what was due meanwhile when it goes on. A dead one does nothing.
  */

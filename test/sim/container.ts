@@ -33,7 +33,7 @@ export interface Queued {
 
 const UNTOLD: Stopping['state'] = { stop: undefined, climb: undefined, deadline: undefined };
 const NEVER = Number.POSITIVE_INFINITY;
-/** For which a prepared stop is not left. */
+/** Changes that do not interrupt a prepared stop. */
 const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handle', 'the directory']);
 /** So much later than a supervisor would init KILL a command that its mains have ended. */
 const BEHIND_MS = 1_000;
@@ -272,7 +272,7 @@ export class Container {
     });
   }
 
-  /** `by`: of whose file or handle it was told. */
+  /** `by`: the member whose file or handle changed. */
   wake(why: string, by?: string): void {
     const nap = this.#nap;
     if (nap === undefined || !this.isRunning) return;
@@ -345,7 +345,7 @@ export class Container {
     if (this.isRunning) this.#startNext(hangs);
   }
 
-  /** None that comes will live on. */
+  /** No supervisor that comes will live on. */
   becomeLost(): void {
     if (this.member.loss === undefined || this.lostAtMs !== undefined || !this.isRunning) return;
     this.lostAtMs = this.world.agenda.nowMs;
@@ -517,7 +517,7 @@ export class Container {
     this.#pump();
   }
 
-  /** A supervisor that is too late by its own word hangs; who stood still with it has to look again. */
+  /** A supervisor that misses the moment it named hangs. If init was frozen as well, it waits once more. */
   #expect(dueMs: number | undefined): void {
     const { agenda } = this.world;
     const owedMs = dueMs === undefined ? undefined : Math.max(dueMs, agenda.monoMs);

@@ -48,7 +48,7 @@ function drawDeletion(dice: Dice, { graceMs }: PodFacts, atMs: number): Fault {
   return { do: 'delete', atMs, evicts, graceMs: evicts ? dice.pick([500, 2_000]) : graceMs };
 }
 
-/** Nothing else happens, so that it can be told. */
+/** Nothing else happens, so that members can recognize it. */
 function drawLoneStop(dice: Dice, { members, graceMs }: PodFacts): Fault {
   return { do: 'replace', atMs: dice.between(1_000, 9_000), who: dice.int(members.length), graceMs };
 }

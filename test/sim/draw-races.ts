@@ -1,6 +1,5 @@
 /**
- * Races: what comes at the worst moment. From dice of their own, so that a run in which it does not come stays what it
- * was.
+ * Races: what comes at the worst moment. They have dice of their own, so that a run without a race stays what it was.
  */
 import { Dice } from './dice.ts';
 import type { MemberScenario, Race } from './scenario.ts';

@@ -7,7 +7,7 @@ import { Dice } from './dice.ts';
 import { RESTART_ALL_CODE } from './draw-members.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';
 
-/** What a restart and all that may be waited for in it may take: then nobody is due any more. */
+/** What a restart may take with all that it may wait for. After this no member is due any more. */
 export const RESTARTED_MS = 90_000;
 
 export function withRestarts(scenario: Scenario): Scenario {

@@ -1,5 +1,6 @@
 /**
- * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
+ * Sidecars whose mains have finished must end in time. The bound follows from what their configuration makes them wait
+ * for.
  */
 
 import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
@@ -99,7 +100,7 @@ export class Dues {
   }
 }
 
-/** Whoever waits for its turn behind such a one waits for the platform, too. */
+/** A member that waits for its turn behind such a one waits for the platform, too. */
 function isThePlatformsToEnd({ isOver, config, container }: Member): boolean {
   return !isOver && config.gracePeriodMs === undefined && (container?.asked.length ?? 0) > 0;
 }

@@ -123,7 +123,7 @@ export class Laws {
     const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
     if (before.length > 0) this.#world.judges('signal once');
     if (before.some((sent) => sent.signal === signal)) {
-      // Init and supervisor wake together after a pause, and neither knows yet of the other's.
+      // Init and supervisor wake together after a pause, and neither knows yet of the other's KILL.
       if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
       else if (container.isAlone && container.asked.at(-1)?.atMs === this.#world.agenda.nowMs)
         this.#world.count('excused: a further request, passed on by init alone');
@@ -170,7 +170,7 @@ export class Laws {
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
       this.#break('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
-    // While the machine or the container stands still nobody is in time.
+    // A member is never in time while the machine or the container stands still.
     if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.#break('sleep', container, 'it has overslept');
     const now = this.#world.volume.files;
     const unheard = [...now.keys()].filter((name) => {
@@ -324,7 +324,7 @@ export class Laws {
     this.#break('before the platform', container, 'the platform’s KILL came first');
   }
 
-  /** One that was asked to stop, and nothing else befell it, leaves by itself. */
+  /** A container that was asked to stop, and met no fault since, leaves by itself. */
   #judgeTime({ asked, member }: Container): void {
     const [first] = asked;
     if (first !== undefined && member.config.gracePeriodMs !== undefined && this.#world.calmAtMs <= first.atMs)
@@ -378,7 +378,7 @@ export class Laws {
     this.#deadlines.set(container, deadline.atMs);
   }
 
-  /** No main runs whose sidecar has left for good: it took an end of it for the last. */
+  /** No main runs whose sidecar has left for good, because it took an earlier end of the main for the last one. */
   #judgeCompany(container: Container): void {
     const isServed = ({ config }: Member): boolean => config.role === 'sidecar' && config.when === 'all';
     const isAgain = container.lastSpawned > 0 || container.order >= this.#world.members.length;
@@ -540,8 +540,8 @@ function wasKilled({ command, hasKilled }: Container): boolean {
 }
 
 /**
- * All were restarted before any member that declares that had written its first tombstone, and no init container begins
- * the graveyard anew.
+ * All were restarted before any member that declares such a restart had written its first tombstone. No init container
+ * starts a new generation of the graveyard.
  */
 function isNeverDeclared({ kubelet, scenario, containers }: World): boolean {
   if (kubelet.restartsOfAll === 0 || scenario.begins) return false;

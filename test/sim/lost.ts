@@ -70,7 +70,7 @@ export class Lost {
     if (lostAtMs === undefined) return;
     const mostMs = member.loss === 'hangs' ? HUNG_MS : FAILED_MS + STARTS * 2 * member.scenario.bootMs;
     this.#after(container, this.#world.agenda.nowMs + mostMs, () => {
-      // Another life may have begun by what a supervisor has still decided.
+      // A last decision of a supervisor may have started another life.
       if (container.command !== command) return;
       const { nowMs } = this.#world.agenda;
       const isAsked = container.asked.some(({ atMs }) => nowMs - atMs >= mostMs);
@@ -89,7 +89,7 @@ export class Lost {
     if (command.signals.length === 0) this.#breaks(container, 'init KILLs a command that has had no stop signal');
   }
 
-  /** Unless it has ended by then; a member that has stood still gets the whole time again. */
+  /** Runs unless the container has ended by then. One that has stood still gets the whole time again. */
   #after(container: Container, atMs: number, does: () => void): void {
     const { agenda } = this.#world;
     const sinceMs = agenda.nowMs;

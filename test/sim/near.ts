@@ -28,7 +28,7 @@ export class Near {
     return this.isFar(tombstone) && isQuiet(this.#config, tombstone);
   }
 
-  /** What it says next is left to a rescan, unless it is the word of a new life. */
+  /** Its next change is left to a rescan, unless it announces a new life. */
   isFar({ Name, Boot, Died }: Tombstone): boolean {
     return this.business === 'own' && !this.#names.has(Name) && Boot === this.#bootId && Died === undefined;
   }

@@ -113,7 +113,7 @@ export class SimReflexes {
     return Math.max(0, untilMs - this.#container.world.agenda.monoMs);
   }
 
-  /** A main is gone without a word: a stop that is held for it is not as prepared. */
+  /** A main is gone and has announced nothing, so a stop that is held for it is not as prepared. */
   get isUrgent(): boolean {
     return this.#gone.size > 0;
   }
@@ -126,7 +126,7 @@ export class SimReflexes {
     return this.#stop;
   }
 
-  /** Init has taken note of this end; undefined: it is for the supervisor. */
+  /** Init has recorded this end; undefined: the supervisor has to. */
   endAsPrepared(event: EventOf & { type: 'exited' }): EndWritten | undefined {
     const { world, member, queue } = this.#container;
     const { id, pid, code, signal } = event;

@@ -94,7 +94,7 @@ function isBlind({ count }: World, { container }: Member): boolean {
   return true;
 }
 
-/** A file of kubexit that nobody has written over tells of a main, and of no end. */
+/** A file of kubexit that no member has overwritten records a main, and no end of it. */
 function hasEndlessMain({ volume }: World): boolean {
   return [...volume.files].some(([name, content]) => {
     const read = content.read(name);
@@ -102,7 +102,7 @@ function hasEndlessMain({ volume }: World): boolean {
   });
 }
 
-/** It serves on for those that start after it, so they must be able to know it, too. */
+/** It serves on for members that start after it, so they must be able to know it, too. */
 export function dueSinceMs(world: World, member: Member): number | undefined {
   const others = world.members.filter(
     ({ config, isOver }) =>
@@ -167,7 +167,7 @@ function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name
   return (hasFailed || isMute) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
-/** It must be of this pod's life, or it must not be: no time makes it believed, or less so. */
+/** It surely is of this pod's life, or surely is not, so time does not change whether it is believed. */
 function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore: boolean): boolean {
   const own = by.brain?.state.generation;
   const isUnknown = own === undefined || Generation === undefined;
@@ -181,7 +181,7 @@ function isRecorded({ volume, bootId }: World, { name, container }: Member): boo
   return Died !== undefined && Boot === bootId && Final === true && Incarnation?.startsWith(container.hostId) === true;
 }
 
-/** A life that vanished is final only under Never, and its going is told by its socket alone. */
+/** A life that vanished is final only under Never, and only its socket shows that it is gone. */
 function isSeenGone({ scenario, volume }: World, member: Member, main: Member): boolean {
   if (scenario.policy !== 'Never' || !volume.canHoldSockets) return false;
   // One that was killed would be started again, and from outside it looks like that.
@@ -209,7 +209,7 @@ function seenBy(by: Container, name: string): Peer | undefined {
   return by.brain && peerNamed(by.brain.state, name);
 }
 
-/** Whether this tombstone tells of a life in this container. */
+/** Whether this tombstone records a life in this container. */
 export function isOf(container: Container, tombstone: Tombstone): boolean {
   return hostOf(tombstone.Incarnation) === container.hostId;
 }

@@ -1,5 +1,5 @@
 /**
- * The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked
+ * The ladder of a stop may begin only when all members that need this one are dead, no time is left, or it was asked
  * twice.
  */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
@@ -26,7 +26,7 @@ export function judgeTurn(
   if (!isHolding) return;
   if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
-  // Whatever its supervisor has heard of before it hears of that: init ends it with its mains.
+  // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
   const isByReflex = event.type === 'stopSent' && quorumHasFinished(world, member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
   const mains = config.role === 'sidecar' && !isForMains ? mainsOf(world, member) : [];
@@ -40,11 +40,11 @@ export function judgeTurn(
   );
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
-  // By its reflex init has acted on what its supervisor had told it by then.
+  // A reflex of init acts on what the supervisor had left behind by then.
   const knowing = event.type === 'stopSent' ? container.reflexes.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
-    // Passed on by init, which is told whether it may a moment after the others have started, and much later by a
+    // Init passes it on. It learns whether it may a moment after the others have started, and much later from a
     // supervisor that hangs.
     const isPassedOn = event.type === 'forwarded';
     if (isPassedOn || !isKnown(knowing, other) || isHidden(world, other))

@@ -1,6 +1,6 @@
 /**
- * A pod in virtual time: members, their containers, the volume, the kubelet and what befalls them, from a scenario and
- * nothing else.
+ * A pod in virtual time: members, their containers, the volume, the kubelet and the faults. It depends on a scenario
+ * and nothing else.
  *
  * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see:
  * what init tells them and what they read in the graveyard. `Laws` sees everything, and judges every step.
@@ -116,7 +116,7 @@ export class World {
     return `5d7c1b52-0000-4000-8000-00000000000${this.#boots}`;
   }
 
-  /** Until nothing is left; the laws say what was wrong. */
+  /** Runs until nothing is left; the laws record what was wrong. */
   run(): void {
     this.kubelet.start();
     for (const fault of this.scenario.faults) this.agenda.at(fault.atMs, undefined, () => befall(this, fault));
@@ -133,7 +133,7 @@ export class World {
     member.container = container;
   }
 
-  /** Another boot; its monotonic clock begins anew. */
+  /** Another boot; its monotonic clock starts again near zero. */
   reboot(): void {
     this.#boots += 1;
     this.agenda.bootAtMs = this.agenda.nowMs - 7_000;
@@ -146,7 +146,7 @@ export class World {
     return `${1_800_000_000_000 + Math.round(this.agenda.nowMs + wallOffMs)}000000`;
   }
 
-  /** What this law speaks of has come about, and it is about to be seen whether the law holds. */
+  /** The case of this law has come up, and the law is checked next. */
   judges(law: string): void {
     this.count(`law ${law}`);
   }
