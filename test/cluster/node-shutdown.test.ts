@@ -1,6 +1,6 @@
 /**
- * The kubelet's graceful shutdown of a node, told to it by a real systemd-logind. All pods of the node are stopped by
- * it, so it runs alone and when it is asked for.
+ * The kubelet's graceful shutdown of a node, announced by a real systemd-logind. It stops all pods of the node, so the
+ * test runs alone and on request only.
  */
 import assert from 'node:assert/strict';
 import { clusterTest } from './helpers/case.ts';

@@ -46,14 +46,14 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   if (supervisorKills(seen, name) >= MAX_FAILED_STARTS) return true;
   const kills = hitsOf(seen, ['kill-init'], name);
   if (kills.length === 0) return false;
-  // Only its handle tells of its death, and the others must have seen that handle.
+  // Only its handle shows its death, and the others must have seen that handle.
   const damages = hitsOf(seen, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
   return damages.length > 0 || kills.some((it) => !it.written.includes(name));
 }
 
 /**
- * After so many supervisors that ended before their first word init goes on without one: nothing is written or started
- * then.
+ * After so many supervisors that ended before their first commit, init goes on without one. Nothing is written or
+ * started then.
  */
 export const MAX_FAILED_STARTS = 5;
 

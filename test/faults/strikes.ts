@@ -1,5 +1,5 @@
 /**
- * What befalls the pod of a round, and when: faults, and what the kubelet and an operator do.
+ * What hits the pod of a round, and when: faults, and what the kubelet and an operator do.
  */
 import type { Dice } from './dice.ts';
 import type { MemberPlan } from './members.ts';
@@ -33,7 +33,7 @@ export type StrikeKind = FaultKind | StopKind;
 
 export interface Strike {
   readonly kind: StrikeKind;
-  /** Whom it hits, where it does not hit all. */
+  /** The member that it hits, where it does not hit all. */
   readonly member: string;
   /**
    * `end`: from when the pod is deleted or the first main has ended. `signal`: from when its member got its stop

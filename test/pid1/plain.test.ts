@@ -209,7 +209,7 @@ function start(stage: Stage, log: string, options: ContainerOptions): Container 
   return startContainer(stage.scratch, { ...options, inside: withTerminationLog(stage, log) });
 }
 
-/** In the place of tini: by a link of that name. */
+/** Runs sexton in place of tini, by a link of that name. */
 function asTini({ bare = false }: { readonly bare?: boolean }, command: readonly string[]): readonly string[] {
   return bare
     ? ['sh', '-c', `ln -sf ${SEXTON} "$SCRATCH/tini" && exec "$SCRATCH/tini" "$@"`, 'sh', ...command]

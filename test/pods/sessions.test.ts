@@ -99,7 +99,7 @@ function isBornAgain({ Incarnation, Phase, Died }: Tombstone, before: string | u
 }
 
 describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
-  // A sidecar that comes first can tell at once that what it finds is none of its pod.
+  // A sidecar that comes first sees at once that what it finds is not its pod's.
   for (const [sessions, what, isCrash] of [
     [['one', 'two'], 'nothing', false],
     [['one', 'two'], 'nothing', true],
@@ -121,7 +121,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
     );
   }
 
-  // Where nothing tells two lives apart a main that is there again is what counts.
+  // Where nothing distinguishes two lives, only a main that is there again counts.
   for (const [sessions, what, isCrash] of [
     [[false, false], 'nothing', false],
     [[false, false], 'a clock set back by 70 years', true],

@@ -1,6 +1,6 @@
 /**
- * The real programs of the experiment: nginx, and haproxy before two of them, told by its own socket when to leave one
- * alone.
+ * The real programs of the experiment: nginx, and haproxy in front of two of them. A command on haproxy's own socket
+ * takes one out.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';

@@ -84,7 +84,7 @@ export function testGracefulStop(server: HttpServer): void {
   testCut(server);
 }
 
-/** How it ended, as sexton tells it: gracefully, by the preset. Returns all that was written. */
+/** Asserts that sexton reports a graceful end by the preset. Returns all that was written. */
 export async function endOf(container: Container, { preset, ladder, status = 0 }: Planned): Promise<string> {
   const exit = await container.exit();
   const output = outputOf(container);
