@@ -1,4 +1,4 @@
-/* Makes N orphans: each is left by a parent that ends at once, and ends itself. Then it says so and waits for the end of stdin. */
+/* Makes N orphans: each is left by a parent that ends at once, and ends itself. Then it prints `made` and waits for EOF. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -76,7 +76,7 @@ function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | num
   return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 3 + 8 * ends.length, path, '', 0, ...ends.flat()];
 }
 
-eachBuild('F01 init tells its peers of a prepared end, writes the tombstone, and reports it', async (t, build) => {
+eachBuild('F01 init announces a prepared end to its peers, writes the tombstone, and reports it', async (t, build) => {
   const scene = await lay(t, build);
   const { supervisor, init, path } = scene;
   const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];

@@ -83,7 +83,7 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     );
   });
 
-  scenario('a KILL of somebody else is told apart, and so is our own', async (stage) => {
+  scenario('the tombstone distinguishes a KILL by an unknown sender from a KILL by sexton', async (stage) => {
     const container = start(stage, ['--restart', 'on-failure', '--grace-period', '2s'], { ignore: 'TERM' });
     await waitForEvent(stage.scratch.log, 'app', 'Started');
     await kill(container, 'app');
@@ -97,7 +97,7 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
   });
 
-  scenario('an OOM kill of a probe is told as such, and a later KILL of the command is not', async (stage) => {
+  scenario('an OOM kill of a probe is reported as such, and a later KILL of the command is not', async (stage) => {
     const greedy = `${hook(stage, 'probe', { run: 1, hog: TOO_MUCH_MB })},timeout=40s,period=40s,failures=1`;
     const container = start(stage, ['--readiness', greedy], {});
     await waitFor('the probe has failed', () => container.stderr().includes('readiness probe: failure'));

@@ -1,7 +1,7 @@
 /**
  * Specifications of pods whose containers run sexton and, under it, the fixture application `test/fixtures/member.c`.
- * All declare what the pod specification hands to them. An observer beside them reports what they do and what their
- * tombstones say.
+ * All declare the restart policy, grace period and uid of their pod. An observer beside them reports what they do and
+ * what their tombstones say.
  */
 import { imageNames } from './images.ts';
 import type { ContainerSpec, PodSpec } from './objects.ts';
