@@ -1,16 +1,16 @@
 /**
- * `node test/run.ts [--quick|--containers|--cluster] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
- * without), two at a time. `--containers` takes those that need a container engine, which are left out otherwise, and then the
- * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
- * need a Kubernetes cluster, and no others.
+ * `node test/run.ts [--quick|--containers|--cluster] [--grep PATTERN] [PATH ...]` runs the test files whose path
+ * contains one of PATH (all without), two at a time. `--containers` takes those that need a container engine, which are
+ * left out otherwise. It then repeats the tests of pods and of PID 1, one file at a time, with podman's containers in
+ * place of namespaces. `--cluster` takes those that need a Kubernetes cluster, and no others.
  *
- * It builds what has changed first, but with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
+ * It builds what has changed first, except with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
  * second attempt: see ./run/attempts.ts.
  *
- * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of
- * skipping, and one for each file that passed at its second attempt only. The run fails when a test failed, when nothing ran, when a test was skipped for a reason that
- * ./run/skips.ts does not expect, and when something that was made for the run is still there: a process, a container,
- * a namespace or an image of the cluster.
+ * The last line is `N passed, N failed`, with `, N skipped` when there are any. A line before it names each reason of
+ * skipping, and each file that passed at its second attempt only. The run fails when a test failed, when nothing ran,
+ * or when a test was skipped for a reason that ./run/skips.ts does not expect. It also fails when something made for
+ * the run is left: a process, a container, a namespace or an image of the cluster.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -50,7 +50,7 @@ const { values, positionals } = parseArgs({
 const mark = randomBytes(8).toString('hex');
 process.env[MARKER] = mark;
 process.chdir(ROOT);
-// What a person has set for terminals is none of the tests' business, and other users read what these make.
+// The tests do not depend on what a person has set for terminals, and other users read what they make.
 for (const name of ['COLUMNS', 'FORCE_COLOR', 'NO_COLOR']) delete process.env[name];
 process.env.LC_ALL = 'C.UTF-8';
 process.umask(0o022);
@@ -77,7 +77,7 @@ const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
 const skips = new Map<string, number>();
 const unexpected: string[] = [];
 const unsteady: string[] = [];
-/** Whoever names tests looks for a failure and wants to see it. */
+/** A person who names tests looks for a failure and wants to see it. */
 const retries = positionals.length === 0 && values.grep === undefined;
 let images: Images | undefined;
 let session: Session | undefined;

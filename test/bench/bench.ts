@@ -63,7 +63,7 @@ interface Given {
   readonly fleet: Fleet;
 }
 
-/** undefined, with a word on stderr: the command line makes no sense. */
+/** Undefined, with a message on stderr: the command line is invalid. */
 function readArguments(): Given | undefined {
   try {
     const { values, positionals } = parseArgs({

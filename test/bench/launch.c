@@ -1,11 +1,10 @@
 /*
- * Starts one program as PID 1 of a PID namespace of its own and measures it, so that neither Node nor a shell is in a
- * figure.
+ * Starts one program as PID 1 of a PID namespace of its own and measures it. No figure contains Node or a shell.
  *   launch PROGRAM [ARGUMENT...]
  * The start is stamped by the process that is to become PID 1, right before its execve. Answers on stdout, times in
  * nanoseconds:
- *   first NS PID            the application's first instruction after that execve; PID is that of PID 1 as seen from here
- * and then to each line on stdin:
+ *   first NS PID            the application's first instruction after that execve; PID is PID 1, seen from here.
+ * Then it answers each line on stdin:
  *   signal NUMBER COUNT     signal NS...    from kill(2) to the handler, one signal after the other
  *   exit                    exit NS STATUS  from the application's end to that of PID 1
  *   killed                  the same, of an application that is ended by KILL

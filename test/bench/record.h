@@ -1,6 +1,6 @@
 /*
  * What the measured programs report to the launcher: records through descriptor 3, stamped with CLOCK_MONOTONIC. They
- * are told what to do next by single bytes on descriptor 4.
+ * receive their orders as single bytes on descriptor 4.
  */
 #ifndef SEXTON_BENCH_RECORD_H
 #define SEXTON_BENCH_RECORD_H

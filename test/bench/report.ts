@@ -72,7 +72,7 @@ function align(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Where there is no /proc it is not told. */
+/** The load average; unknown where there is no /proc. */
 function load(): string {
   try {
     return readFileSync('/proc/loadavg', 'utf8').split(' ')[0] ?? '?';

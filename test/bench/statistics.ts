@@ -1,5 +1,5 @@
 /**
- * Medians, quartiles, and ratios taken pair by pair: samples of one round were taken next to each other, so what the
+ * Medians, quartiles, and ratios taken pair by pair. Samples of one round were taken next to each other, so what the
  * machine did at that time is in both and cancels.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The kubelet's graceful shutdown of a node, told to it by a real systemd-logind. All pods of the node are stopped by
- * it, so it runs alone and when it is asked for.
+ * The kubelet's graceful shutdown of a node, announced by a real systemd-logind. It stops all pods of the node, so the
+ * test runs alone and on request only.
  */
 import assert from 'node:assert/strict';
 import { clusterTest } from './helpers/case.ts';
@@ -12,7 +12,7 @@ const drain = (atLeast: string): string[] => ['--drain', `min=${atLeast},quiet=5
 const FOR_PODS = 10;
 
 clusterTest(
-  'C3: the shutdown of a node leaves less than the pod declares: with a grace floor both are told, without one there is word of it',
+  'C3: at a node shutdown members with a grace floor get TERM; others report unfinished work',
   async (t) => {
     const shutdown = new Shutdown();
     t.after(() => shutdown.end());

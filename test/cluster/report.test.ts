@@ -26,7 +26,7 @@ function reportOf(input: string): Report {
 }
 
 describe('on a cluster', () => {
-  clusterTest('the report of a pod that has ended, from kubectl get and from kubectl logs', async (t) => {
+  clusterTest('sexton report reads an ended pod from kubectl get and from kubectl logs', async (t) => {
     const pod = await startPod(
       t,
       'report',

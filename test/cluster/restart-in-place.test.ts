@@ -66,7 +66,7 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
     await pod.untilStarted('proxy', 'main');
     await pod.exec('main', '/sexton/sexton', 'restart', '--by-rule', '88', '--no-wait');
     for (const name of ['main', 'proxy']) await pod.untilRestarted(name);
-    // The observer tells all anew in its second life.
+    // The observer reports everything again in its second life.
     const log = await waitFor('both have started again', async () => {
       const read = await pod.exec('main', 'cat', '/log/events').catch(() => '');
       const events = parseTimeline(read);

@@ -68,7 +68,7 @@ describe('on a cluster', { concurrency: 6 }, () => {
       { name: 'good', does: told, more },
       { name: 'deaf', does: { ...told, ignore: 'TERM' }, more },
     ];
-    // Nothing is declared: what sexton would do by its own deadline is not the question.
+    // No grace period is declared, because this test is not about sexton's own deadline.
     const spec = { restartPolicy: 'Always', graceSeconds: 4, declareGrace: false } as const;
     const pod = await startPod(t, 'pre-stop-long', podOf({ ...spec, members }));
     await pod.untilStarted('good', 'deaf');

@@ -1,6 +1,6 @@
 /**
  * The image of sexton, and the ways from there into images of every kind. The image is built by its own Dockerfile, on
- * a root of Debian that stands for the official image of Node.
+ * a root of Debian that replaces the official image of Node.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -17,7 +17,7 @@ export type Target = (typeof TARGETS)[number];
 
 export interface DeliveryImages {
   readonly sexton: string;
-  /** Stands for the official image of Node. */
+  /** The substitute for the official image of Node. */
   readonly node: string;
   readonly targets: Readonly<Record<Target | `${Target}-copy`, string>>;
   /** The target `debian`, which has Node, with the package of npm. */

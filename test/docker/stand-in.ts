@@ -1,6 +1,7 @@
 /**
- * What stands for the official image of Node, which no registry gives the tests: a root of Debian by debootstrap, with
- * the compiler, and with Node and npm where that image has them. Its Node is the one of the lock file.
+ * A substitute for the official image of Node, which the tests get from no registry. It is a Debian root by
+ * debootstrap, with the compiler, and with Node and npm where that image has them. Its Node is the one of the lock
+ * file.
  *
  * The root is kept as `dist/.cache/debian-*.tar`: it takes half a minute, and to import it again five seconds.
  */

@@ -1,7 +1,8 @@
 /**
- * `node test/docker/table.ts [ROUNDS]`: what each way of delivery costs in each kind of image: the image's size, the bytes that are
- * copied when a pod starts, and the time from `podman start` to the application's first instruction, by the clock that both
- * have. The first row of a kind is the same container without sexton. Times are medians.
+ * `node test/docker/table.ts [ROUNDS]` measures what each way of delivery costs in each kind of image. It prints the
+ * image's size, the bytes that are copied when a pod starts, and the time from `podman start` to the application's
+ * first instruction. Both ends of that time are read from one clock, and times are medians. The first row of a kind is
+ * the same container without sexton.
  */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -13,7 +13,7 @@ export type Way = keyof typeof WAYS;
 
 export interface Delivered {
   readonly image: string;
-  /** Of `podman create`. */
+  /** Options of `podman create`. */
   readonly options: readonly string[];
   /** Where it lies in the container. */
   readonly program: string;

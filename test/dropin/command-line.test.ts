@@ -157,7 +157,7 @@ function randomWords(name: ProgramName, random: () => number): string[] {
   return Array.from({ length: count }, () => pool[Math.floor(random() * pool.length)] ?? '');
 }
 
-/** Where a word took the place of the command it may end with anything; `3` and the like are no programs. */
+/** Where a word becomes the command, any code may follow, because `3` and the like are no programs. */
 function remapped(words: readonly string[], code: number | null): boolean {
   return code === 127 || code === 126 || code === 2 || (code === 0 && words.includes(`-e${RUNS}`));
 }

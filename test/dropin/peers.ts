@@ -1,6 +1,6 @@
 /**
- * Side by side: what a test expects of tini or dumb-init it expects of that program itself, where it is installed, and
- * of sexton under its name.
+ * Side by side: a test expects the same of tini or dumb-init itself, where it is installed, and of sexton under its
+ * name.
  *
  * What is meant to differ stands in INTENDED and nowhere else; docs/migration.md tells users the same.
  */

@@ -189,7 +189,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
     );
   }
 
-  sideBySide('tini', 'C04 -w tells of each orphan that was reaped, with its pid', async (stage, peer) => {
+  sideBySide('tini', 'C04 -w reports each orphan that was reaped, with its pid', async (stage, peer) => {
     // A process is in /proc until it has been reaped.
     const script = `(sh -c 'echo $$ >pid; mv pid known; echo $$' &)
       until [ -e known ]; do sleep 0.05; done

@@ -197,7 +197,7 @@ describe('signals under the name of another program', { concurrency: 2 }, () => 
   );
 });
 
-/** It follows what asks for an end, so that whoever is stopped hears of it. */
+/** CONT follows a request to end, so that a stopped process receives that. */
 function isNotCont(signal: number): boolean {
   return signal !== SIGCONT;
 }

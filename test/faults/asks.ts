@@ -1,6 +1,6 @@
 /**
- * Tells which members were asked to stop and when, which were killed from outside, and when the mains finished. It
- * goes by what was really done, not by what any tombstone says.
+ * Which members were asked to stop and when, which were killed from outside, and when the mains finished. It goes by
+ * what was really done, not by what any tombstone says.
  */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';

@@ -1,6 +1,6 @@
 /**
  * Whether a pod must come to its end by itself. A sidecar learns of its mains' end by their tombstones, and where there
- * is none by their liveness handles; when a fault takes both away at the wrong moment no member can know, and the pod
+ * is none by their liveness handles. When a fault takes both away at the wrong moment, no member can know, and the pod
  * waits for its deletion.
  */
 import type { ContainerState } from '../pods/kubelet-container.ts';
@@ -21,9 +21,9 @@ export function demandsAnEnd(seen: Seen): boolean {
 }
 
 /**
- * It is born again and again and can never start: its sidecar is over for good. That one has believed the end of
- * a main that was killed behind it, or goes with the first of several mains, or has ended by itself with 0; whether it
- * might is checked separately.
+ * The main is restarted again and again and can never start, because its sidecar is over for good. The sidecar believed
+ * the end of a main that was killed, went with the first of several mains, or ended by itself with 0. Whether it was
+ * allowed to is checked separately.
  */
 export function isLockedOut(
   { policy, members }: Pick<Plan, 'policy' | 'members'>,
@@ -46,14 +46,14 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   if (supervisorKills(seen, name) >= MAX_FAILED_STARTS) return true;
   const kills = hitsOf(seen, ['kill-init'], name);
   if (kills.length === 0) return false;
-  // Only its handle tells of its death, and the others must have seen that handle.
+  // Only its handle shows its death, and the others must have seen that handle.
   const damages = hitsOf(seen, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]);
   return damages.length > 0 || kills.some((it) => !it.written.includes(name));
 }
 
 /**
- * After so many supervisors that ended before their first word init goes on without one: nothing is written or started
- * then.
+ * After so many supervisors that ended before their first commit, init goes on without one. Nothing is written or
+ * started then.
  */
 export const MAX_FAILED_STARTS = 5;
 

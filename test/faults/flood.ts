@@ -1,6 +1,6 @@
 /**
- * Floods a graveyard with what is none of the pod's: empty and huge files, FIFOs, links, garbage, half-written
- * tombstones, and whole ones of another session with times before and after ours, as a clock that jumped leaves them.
+ * Floods a graveyard with what is none of the pod's: empty and huge files, FIFOs, links, garbage and half-written
+ * tombstones. Whole tombstones of another session have times before and after ours, as a clock that jumped leaves them.
  *
  * None bears the name of a member of the pod.
  */

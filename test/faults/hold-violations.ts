@@ -1,8 +1,8 @@
 /**
  * A sidecar that is asked to stop with its pod serves on while its mains live: it gets its stop signal late enough.
  *
- * Demanded where it can have known them: a main whose tombstone had been there for a while, on a volume that nothing
- * had befallen.
+ * This holds where the sidecar can have known a main: its tombstone had been there for a while, on a volume without
+ * faults.
  */
 import { asksTo, earliestFinishFor, isPodStop, livesAt } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';

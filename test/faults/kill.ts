@@ -14,11 +14,11 @@ export function isKillDue(record: RoundRecord, member: MemberPlan, life: Applica
   const { untilMs } = life.container;
   const sinceMs = reasonToStopMs(record, member, life.container);
   const killMs = Math.min(graceMs, ...hitsOf(record, ['delete-again']).map((it) => it.value ?? graceMs));
-  // By its own request: what others were asked before only ends its waiting.
+  // Its own request counts. An earlier request to others only ends its waiting.
   if (untilMs >= sinceMs + killMs - Math.min(500, killMs / 20)) return true;
   if (!member.ladder.some((it) => it.signal === SIGKILL)) return false;
   const isHurried = hitsOf(record, ['stop-again'], member.name).length > 0;
-  // From when it was sent: on a busy machine the application says later that it came, or not any more.
+  // It counts from when it was sent: on a busy machine the application logs it later, or never.
   return isHurried || untilMs >= sinceMs + member.ladder.reduce((sum, it) => sum + (it.forMs ?? 0), 0) - ROUNDING_MS;
 }
 

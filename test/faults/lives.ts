@@ -1,5 +1,5 @@
 /**
- * The lives of an application as its own log tells them, each with the container that it was lived in.
+ * The lives of an application as its own log has them, each with its container.
  */
 import type { LogEvent } from '../helpers/timeline.ts';
 import type { MemberPlan } from './members.ts';

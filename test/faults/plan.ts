@@ -1,6 +1,6 @@
 /**
- * What one round is: a pod and what befalls it, all of it drawn from the seed. The same seed gives the same plan; at
- * which instruction of a process a strike arrives is the machine's affair.
+ * What one round is: a pod and the strikes on it, all drawn from the seed. The same seed gives the same plan, but the
+ * machine decides at which instruction of a process a strike arrives.
  */
 import { chance } from '../helpers/rounds.ts';
 import { dice } from './dice.ts';

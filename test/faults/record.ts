@@ -34,7 +34,7 @@ export interface RoundRecord {
   readonly happenings: readonly Happening[];
   readonly lives: readonly ContainerLife[];
   readonly events: readonly LogEvent[];
-  /** What lies in the graveyard at the end; of what is no plain file, the empty text. */
+  /** What lies in the graveyard at the end, with empty text for anything but a plain file. */
   readonly graveyard: ReadonlyMap<string, string>;
   /** When each member's tombstone and handle were first seen. */
   readonly writtenMs: ReadonlyMap<string, number>;

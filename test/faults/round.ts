@@ -1,6 +1,5 @@
 /**
- * One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept for
- * whoever looks.
+ * One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept.
  */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -230,7 +229,7 @@ function containerOf(
   };
 }
 
-/** A life counts from the end of the one before: it may have done something before we hear that it was started. */
+/** A life counts from the end of the previous one, because it may act before we know that it was started. */
 function follow(name: string, lives: ContainerLife[]): (container: Container) => void {
   let fromMs = nowMs();
   return (container) => {

@@ -1,9 +1,10 @@
 /**
- * `node test/faults/run.ts`: all parts one after the other, which takes about an hour: simulated pods, pods of real processes under
- * faults, and what else `parts.ts` lists.
+ * `node test/faults/run.ts` runs all parts one after the other, in about an hour: simulated pods, pods of real
+ * processes under faults, and what else `parts.ts` lists.
  *
- * `node test/faults/run.ts [--rounds 2000] [--seed S] [--jobs N]`: only the real rounds, from seed S on. What failed is had
- * again by `--seed S --rounds 1`: the plan is the same; at which instruction a strike arrives is not, so it may take some tries.
+ * `node test/faults/run.ts [--rounds 2000] [--seed S] [--jobs N]` runs only the real rounds, from seed S on. To repeat
+ * a failure, use `--seed S --rounds 1`. The plan is the same, but a strike may arrive at another instruction, so it may
+ * take some tries.
  *
  * `--containers` takes the named cases in containers of an engine as well.
  *

@@ -35,7 +35,7 @@ export async function strike(scene: Scene, it: Strike): Promise<void> {
   const { kind, member } = it;
   const stop = stopOf(scene, it);
   if (stop !== undefined) {
-    // Told before it is done: whatever comes of it comes later.
+    // Recorded before it is done, because all its effects come later.
     const [atMs, written] = [nowMs(), writtenNow(scene)];
     if (stop.isHit)
       scene.tell({ kind, member, fromMs: atMs, written, untilMs: atMs, isHit: true, value: stop.graceMs });

@@ -1,5 +1,5 @@
 /**
- * What befalls the pod of a round, and when: faults, and what the kubelet and an operator do.
+ * What hits the pod of a round, and when: faults, and what the kubelet and an operator do.
  */
 import type { Dice } from './dice.ts';
 import type { MemberPlan } from './members.ts';
@@ -33,7 +33,7 @@ export type StrikeKind = FaultKind | StopKind;
 
 export interface Strike {
   readonly kind: StrikeKind;
-  /** Whom it hits, where it does not hit all. */
+  /** The member that it hits, where it does not hit all. */
   readonly member: string;
   /**
    * `end`: from when the pod is deleted or the first main has ended. `signal`: from when its member got its stop
@@ -78,8 +78,8 @@ export function planStrikes(roll: Dice, policy: Policy, members: readonly Member
     strikes.push(make(roll.weighted(kinds), from, momentOf(roll, from)));
   }
   const alone = make('stop-one', 'start', roll.between(100, LATEST_MS));
-  // Under OnFailure a main that leaves with 0 says that it is over, and a kubelet that was replacing it starts it again
-  // all the same.
+  // Under OnFailure a main that leaves with 0 says that it is over. A kubelet that was replacing it starts it again all
+  // the same.
   const isSafe = policy !== 'OnFailure' || members.some((it) => it.name === alone.member && it.role === 'sidecar');
   if (roll.isTrue(0.15) && isSafe) strikes.push(alone);
   if (policy === 'Always' || roll.isTrue(0.35)) {

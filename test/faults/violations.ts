@@ -1,7 +1,7 @@
 /**
  * What a round violated: sexton's claims are compared with what was really done and with what the applications logged.
  *
- * Of times, only lower bounds count: that something did not happen too early, which no slow machine can break.
+ * Only lower bounds on times count, because no slow machine makes something happen too early.
  */
 import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
 import { holdViolations } from './hold-violations.ts';
@@ -61,7 +61,7 @@ function statusViolations(
   const isStopped = isAsked || (member.role === 'sidecar' && earliestFinishFor(record, member) <= container.untilMs);
   if (wasKilled(record, container)) allowed.add(137);
   for (const status of last === undefined ? [] : statusesOf(record, member, last)) {
-    // Once it was told to stop it is stopped, whatever else befalls it.
+    // Once it got a stop signal it counts as stopped, whatever else happens to it.
     const isToldToStop = last !== undefined && stopSignalsOf(last).length > 0;
     if (member.role === 'main' || !isStopped || !isToldToStop || status === 137) allowed.add(status);
   }
@@ -72,7 +72,7 @@ function statusViolations(
   return [`its container exited ${container.status}, where ${[...allowed].join(' or ') || 'none'} would be right`];
 }
 
-/** An application is not told to stop, or killed, without a reason, and gets each signal once. */
+/** An application gets no stop signal or KILL without a reason, and each signal only once. */
 function lifeViolations(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
   const found: string[] = [];
   const stops = stopSignalsOf(life);

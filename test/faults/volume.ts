@@ -52,8 +52,8 @@ export async function mountVolume(scratch: Scratch, isRoot: boolean): Promise<Vo
   const root = scratch.path('v');
   const graveyard = join(root, 'g');
   mkdirSync(root);
-  // Mounted twice: a remount also changes the one mount that it is told of, and a container that starts meanwhile would
-  // keep its copy so.
+  // It is mounted twice. A remount also changes the one mount that it names, and a container that starts meanwhile
+  // would keep that change in its copy.
   const lever = scratch.path('lever');
   if (isRoot) {
     mkdirSync(lever);

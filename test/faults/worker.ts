@@ -1,6 +1,6 @@
 /**
- * A process that plays rounds, one at a time: it receives a seed and sends the result. Started in a mount namespace of
- * its own, so that no other process sees what a round mounts, and it is gone at the latest when this process is.
+ * A process that plays rounds, one at a time: it receives a seed and sends the result. It runs in a mount namespace of
+ * its own, so that no other process sees what a round mounts. The mounts are gone at the latest when this process is.
  */
 import { buildFixtures } from '../helpers/fixture.ts';
 import { childrenOf, send } from '../helpers/process.ts';

@@ -87,7 +87,7 @@ onBench(
 );
 
 eachBuild(
-  'init alone stops a sidecar after its mains, and counts killed ones where it is told to',
+  'init alone stops a sidecar after its mains, and counts killed ones where it is ordered to',
   async (t, build) => {
     const ways = [
       { needed: 0, lost: 1, says: '' },

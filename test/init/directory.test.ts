@@ -1,6 +1,6 @@
 /**
- * The directory that init watches: what a supervisor that is there is told of it, by which means, and that no signal is
- * lost beside it.
+ * The directory that init watches: what init reports of it to a supervisor that runs, and by which means. No signal may
+ * be lost beside it.
  */
 import assert from 'node:assert/strict';
 import {
@@ -69,8 +69,8 @@ function tellsWhatChanges(title: string, instances: number, builds?: readonly Bu
   );
 }
 
-tellsWhatChanges('P15 a supervisor that is there is told what changes, and no inotify instance is used', 0);
-tellsWhatChanges('P15 a supervisor is told what changes where the kernel has no dnotify, by inotify', 1, [DEAF]);
+tellsWhatChanges('P15 init reports changes to a supervisor that runs, and uses no inotify instance', 0);
+tellsWhatChanges('P15 init reports changes by inotify where the kernel has no dnotify', 1, [DEAF]);
 
 eachBuild('P15 init reports why it cannot watch a directory', async (t, build) => {
   const { supervisor, dir } = await watching(t, build);

@@ -1,7 +1,8 @@
 /**
- * `node test/init/fuzz.ts [SECONDS]`: builds the fuzz target of the frame decoder with clang's libFuzzer under AddressSanitizer and
- * UndefinedBehaviorSanitizer and runs it, 60 s without an argument, from a corpus of valid commits. Prints how many inputs were
- * executed; exits 1 on a crash, whose input it leaves in dist/.cache/init, and 2 when it could not run at all.
+ * `node test/init/fuzz.ts [SECONDS]` builds the fuzz target of the frame decoder with clang's libFuzzer,
+ * AddressSanitizer and UndefinedBehaviorSanitizer. It runs that for 60 s by default, from a corpus of valid commits,
+ * and prints how many inputs were executed. It exits 1 on a crash, whose input it leaves in dist/.cache/init, or 2 if
+ * it could not run at all.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A supervisor that hangs: by its own `due`, by the CPU that it uses, and when not even KILL ends it. */
+/** A supervisor that hangs, judged by its own `due` or by the CPU that it uses, also when not even KILL ends it. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /*
- * A kernel whose pages have 64 KiB, as some of arm64 have: a test build of init calls these in the place of madvise and
+ * A kernel whose pages have 64 KiB, as some of arm64 have. A test build of init calls these in place of madvise and
  * getauxval. What is given back is gone by whole pages, madvise(2).
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Makes N orphans: each is left by a parent that ends at once, and ends itself. Then tells so and waits for its stdin to end. */
+/* Makes N orphans: each is left by a parent that ends at once, and ends itself. Then it prints `made` and awaits EOF. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

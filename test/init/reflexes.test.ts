@@ -36,7 +36,7 @@ const PLACES = { time: '\u00010', clock: '\u0002n0-0\u0002', code: '\u0003', mom
 const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "In": "Zürich", "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
 /** Longer than any of these tests. */
 const PATIENCE_MS = 600_000;
-/** Says that it is told, once for each USR1. */
+/** Prints a line for each USR1. */
 const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
 const [ALL, STAYS] = [['', 0, 255, 1, 256, TEXT, '', ''] as const, 257];
 const { log: LOG, evidence: EVIDENCE } = {
@@ -76,7 +76,7 @@ function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | num
   return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 3 + 8 * ends.length, path, '', 0, ...ends.flat()];
 }
 
-eachBuild('F01 init tells its peers of a prepared end, writes the tombstone, and reports it', async (t, build) => {
+eachBuild('F01 init announces a prepared end to its peers, writes the tombstone, and reports it', async (t, build) => {
   const scene = await lay(t, build);
   const { supervisor, init, path } = scene;
   const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
@@ -304,7 +304,7 @@ interface Asleep {
   readonly peer: Hearer;
 }
 
-/** A sidecar whose supervisor sleeps, and whose end is prepared behind the stop signal that its main's word causes. */
+/** A sidecar whose supervisor sleeps, and whose end is prepared after the stop signal that its main causes. */
 async function asleep(t: TestContext, build: Build, patienceMs: number, words?: readonly string[]): Promise<Asleep> {
   const scene = await lay(t, build, words);
   const main = await speaker(scene, 'main');
@@ -356,7 +356,7 @@ eachBuild('F07 init wakes a supervisor when a prepared stop takes long or change
 });
 
 eachBuild(
-  'F08 a sidecar that ignores the end of its mains is KILLed when its declared grace period is over',
+  'F08 a sidecar that ignores the end of its mains gets KILL after its declared grace period',
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');

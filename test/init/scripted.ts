@@ -243,7 +243,7 @@ export async function hasPassed(bench: Bench, supervisor: Supervisor, bytes: num
   );
 }
 
-/** Passes bytes between init and the test. Without a connection to init, it tells how it was started and exits. */
+/** Passes bytes between init and the test. Without a connection to init, it prints how it was started and exits. */
 const RELAY = `
 const net = require('node:net');
 const fs = require('node:fs');

@@ -11,7 +11,7 @@ const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SI
 
 const SPEAKING = 'trap "echo usr1" USR1; trap "exit 7" TERM; echo up; while :; do sleep 0.02; done';
 
-/** All that a process can be sent and see; CHLD is init's own business. */
+/** All signals that a process can be sent and see, except for CHLD, which init never passes on. */
 const ALL = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![SIGKILL, SIGSTOP, SIGCHLD].includes(number),
 );

@@ -24,7 +24,7 @@ interface Stage {
   readonly connections: Socket[];
 }
 
-/** A supervisor that has acknowledged all, and watches; `quiet` is a member of which nothing is to be told. */
+/** A supervisor that has acknowledged all, and watches. Init reports nothing of the member `quiet`. */
 async function watching(
   t: TestContext,
   build: Parameters<typeof layBench>[1],

@@ -1,4 +1,4 @@
-/* A kernel without dnotify: a test build of init calls this in the place of fcntl(2). */
+/* A kernel without dnotify: a test build of init calls this in place of fcntl(2). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

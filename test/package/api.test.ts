@@ -68,7 +68,7 @@ for (const major of MAJORS) {
   });
 }
 
-test('the declarations serve ESM, CommonJS and a bundler, in strict TypeScript, without @types/node', async (t) => {
+test('the types serve ESM, CommonJS and a bundler, in strict TypeScript, without @types/node', async (t) => {
   const { folder } = await installed(t);
   const use = `
     import { type DeathReason, type HistoryEntry, parseTombstone, type Phase, readGraveyard, type Tombstone } from 'sexton';

@@ -41,7 +41,7 @@ test('each init in the package is a static program for its machine, and may be e
   }
 });
 
-test('the manifest has no dependencies and scripts, and the repository itself cannot be published', () => {
+test('the manifest has no dependencies or scripts, and the repository itself cannot be published', () => {
   const manifest = JSON.parse(readFileSync(join(packed().directory, 'package.json'), 'utf8'));
   const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
   for (const key of [...dependencies, 'scripts', 'private']) assert.equal(manifest[key], undefined, key);

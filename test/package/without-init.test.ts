@@ -1,6 +1,6 @@
 /**
- * The npm package where there is no init to become, and where Node is too old: what still works, and the one line that
- * says what does not.
+ * The npm package where there is no init to become, and where Node is too old. The tests cover what still works, and
+ * the one line that says what does not.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -34,7 +34,7 @@ async function copyOfPackage(t: TestContext): Promise<string> {
   return copy;
 }
 
-test('Node is the supervisor where the package has no init for the machine, and says what is missing', async (t) => {
+test('Node is the supervisor where the package has no init for the machine, and warns of it', async (t) => {
   const copy = await copyOfPackage(t);
   rmSync(join(copy, INIT));
   for (const major of MAJORS) {

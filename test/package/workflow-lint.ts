@@ -2,7 +2,7 @@
  * What can be wrong in a workflow of GitHub Actions without running it. Returns one sentence for each thing that is.
  *
  * Stricter than GitHub is: actions are pinned by commit, rights are given per job, and a script takes values from its
- * environment only, because an expression inside a script is pasted into it.
+ * environment only. An expression inside a script would be pasted into it.
  */
 import { spawnSync } from 'node:child_process';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-/** The workflows of the repository, which cannot run here: what can be told without running them. */
+/** The workflows of the repository, which cannot run here: what can be checked without running them. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The commands of probes and hooks in a container: what they inherit, what becomes of what they write and leave behind,
- * and what happens where they cannot be started.
+ * The commands of probes and hooks in a container. The tests cover what they inherit, what becomes of their output and
+ * their leftovers, and what happens where they cannot be started.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

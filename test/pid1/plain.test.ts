@@ -77,7 +77,7 @@ describe('a plain command', { concurrency: atOnce(2) }, () => {
     );
   });
 
-  scenario('P16 that is KILLed at the end of its grace period is told of, in a warning', async (stage) => {
+  scenario('P16 that is KILLed at the end of its grace period leaves a warning', async (stage) => {
     const flags = ['--grace-period', '400ms', '--log-format', 'json'];
     const container = startContainer(stage.scratch, { flags, command: member(stage, 'app', { ignore: 'TERM' }) });
     await waitForEvent(stage.scratch.log, 'app', 'Started');
@@ -209,7 +209,7 @@ function start(stage: Stage, log: string, options: ContainerOptions): Container 
   return startContainer(stage.scratch, { ...options, inside: withTerminationLog(stage, log) });
 }
 
-/** In the place of tini: by a link of that name. */
+/** Runs sexton in place of tini, by a link of that name. */
 function asTini({ bare = false }: { readonly bare?: boolean }, command: readonly string[]): readonly string[] {
   return bare
     ? ['sh', '-c', `ln -sf ${SEXTON} "$SCRATCH/tini" && exec "$SCRATCH/tini" "$@"`, 'sh', ...command]

@@ -14,7 +14,7 @@ import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 describe('processes under PID 1', { concurrency: atOnce(2) }, () => {
-  scenario('P01 K10 of 10,000 orphans no zombie is left', async (stage) => {
+  scenario('P01 K10 no zombie is left of 10,000 orphans', async (stage) => {
     const { scratch } = stage;
     const container = startContainer(scratch, { command: member(stage, 'app', { orphan: 10_000, exit: 3 }) });
     await waitForEvent(scratch.log, 'app', 'Orphaned');

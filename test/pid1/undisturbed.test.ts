@@ -23,7 +23,7 @@ interface Life {
   readonly stage: Stage;
   readonly name: string;
   readonly random: () => number;
-  /** Kills the supervisors of one container so often; tells the test of it. */
+  /** Kills the supervisors of one container so often, and reports it to the test. */
   kill(container: Container, random: () => number, times?: number): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Containers of one kernel that are each shown a boot id of their own, as LXC and systemd-nspawn do it: a file is
- * mounted over /proc/sys/kernel/random/boot_id.
+ * Containers of one kernel that each see a boot id of their own, as under LXC and systemd-nspawn. A file is mounted
+ * over /proc/sys/kernel/random/boot_id.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

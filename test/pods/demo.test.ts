@@ -19,7 +19,7 @@ test(titled('the demo’s main ends, its sidecars follow in reverse order, and a
   mkdirSync(temporary);
   const env = { ...process.env, TMPDIR: temporary };
   const shown = execFileSync(NODE, [join(ROOT, 'examples', 'demo', 'demo.ts')], { env, encoding: 'utf8' });
-  // The report tells the chain backwards from the last end.
+  // The report lists the chain backwards from the last end.
   assert.match(shown, /ended last +shipper: TERM .*, after proxy had ended/);
   assert.match(shown, /before it +proxy: TERM .*, after job had ended/);
   assert.match(shown, /before it +job: exit 0, ended by itself/);

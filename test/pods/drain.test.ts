@@ -1,6 +1,6 @@
 /**
- * The adaptive drain of a real server in a network namespace of its own, with clients and a kubelet on the other side
- * of a wire. How long a drain takes is never asserted, but for what it must not be shorter than.
+ * The adaptive drain of a real server in a network namespace of its own. Clients and a kubelet are on the other side of
+ * a wire. No test asserts how long a drain takes, only that it is not too short.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

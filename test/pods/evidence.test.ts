@@ -87,7 +87,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     assert.match(Summary, /ended by SIGKILL, killed by sexton.*, restarted 1 time$/);
   });
 
-  scenario('C3: the termination log tells of a container that was killed early, in its drain', async (stage) => {
+  scenario('C3: the termination log reports a container that was killed early, in its drain', async (stage) => {
     const { scratch } = stage;
     const log = scratch.path('termination');
     const container = start(stage, {
@@ -168,7 +168,7 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     { notInPodman: NO_MOUNTS },
   );
 
-  scenario('the termination log is made only on request, and an unwritable one is told', async (stage) => {
+  scenario('the termination log is made only on request, and an unwritable one is reported', async (stage) => {
     const { scratch } = stage;
     const quiet = start(stage, { command: ['sh', '-c', 'test ! -e /dev/termination-log'] });
     assert.equal((await quiet.exit()).status, 0);

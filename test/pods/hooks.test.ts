@@ -1,6 +1,6 @@
 /**
  * N: post-start and pre-stop hooks in pods of real processes. Every hook is the fixture application under a name of its
- * own, so what it does stands in the same log as what the members do.
+ * own, so that its events are in the log of the members.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -26,7 +26,7 @@ export interface PodContainer {
   readonly inside?: readonly string[];
   /** The uid and gid of PID 1. */
   readonly user?: number;
-  /** Told of each life as it begins. */
+  /** Called with each life as it begins. */
   readonly onLife?: (container: Container) => void;
 }
 
@@ -68,7 +68,7 @@ export class KubeletContainer {
     this.#last = container;
     this.spec.onLife?.(container);
     const exit = await container.ended;
-    // Whether a KILL was what ended it is known by then.
+    // By then it is known whether a KILL ended it.
     await this.#killing;
     this.#running = undefined;
     this.exits.push(exit.status);

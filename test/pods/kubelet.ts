@@ -2,17 +2,16 @@
  * A stand-in for the kubelet: what it does to the containers of one pod, and nothing else.
  *
  * Theory of operation: predecessors (`init`) run one by one, each until it exits 0; then all other containers start at
- * once and each is started again as its restart rules or the pod's restartPolicy say, after a back-off that doubles. A
+ * once. Each is started again as its restart rules or the pod's restartPolicy say, after a back-off that doubles. A
  * rule that restarts all ends them all at once; then the predecessors run again. A deletion ends all restarting and
- * stops all containers side by side, each in the way that `kubelet-container.ts` tells. A deletion that comes later
- * changes nothing, as with the real one (docs/internals/kubernetes.md). What a container is the engine of the run says;
- * its PID 1 is `dist/sexton/sexton`.
+ * stops all containers side by side, each in the way of `kubelet-container.ts`. A deletion that comes later changes
+ * nothing, as with the real one (docs/internals/kubernetes.md). The engine of the run decides what a container is; its
+ * PID 1 is `dist/sexton/sexton`.
  *
- * As no container can see its pod, what the pod declares is handed over as flags: restart policy, grace period,
- * session.
+ * No container can see its pod, so flags pass on what the pod declares: restart policy, grace period, session.
  *
  * A node that reboots is a crash and then a pod with the same session over the same graveyard. Only the kernel makes a
- * boot id, so it is the tombstones that are made older: see `ageGraveyard`.
+ * boot id, so `ageGraveyard` makes the tombstones older instead.
  *
  * A container that runs on when its test is over fails that test.
  */

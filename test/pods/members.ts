@@ -22,7 +22,7 @@ export interface Cast {
   probe(name: string, file: string, options?: string): string;
   /** Opens the same barrier in place of a sidecar that serves. */
   open(): void;
-  /** Waits until these run by their tombstones, which the others can see, and by their own words: they take signals. */
+  /** Waits until these run by their tombstones, which the others see, and by their own logs: they take signals. */
   running(...names: readonly string[]): Promise<void>;
 }
 

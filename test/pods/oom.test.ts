@@ -1,6 +1,6 @@
 /**
- * The sender of a KILL is told: the kernel's OOM killer, sexton, or an unknown one. The memory limit is a real one, by
- * podman or by a cgroup.
+ * Sexton names the sender of a KILL: the kernel's OOM killer, sexton itself, or an unknown one. The memory limit is a
+ * real one, by podman or by a cgroup.
  */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
@@ -52,7 +52,7 @@ function exitsOf(stage: Stage): unknown[] {
   return History.filter((it) => it.Event === 'exited').map(({ Signal, By, ExitCode }) => [Signal ?? ExitCode, By]);
 }
 
-describe('who killed the command', { skip: why ?? false }, () => {
+describe('the sender of a KILL', { skip: why ?? false }, () => {
   scenario('N37 an OOM kill is named, runs no pre-stop hook, and restarts the command by its policy', async (stage) => {
     const flags = ['--restart', 'on-failure', '--pre-stop', hook(stage, 'bye', { run: 1 })];
     const container = start(stage, flags, { hog: `${TOO_MUCH_MB},0`, runs: '1,0' });
@@ -83,7 +83,7 @@ describe('who killed the command', { skip: why ?? false }, () => {
     );
   });
 
-  scenario('a KILL of somebody else is told apart, and so is our own', async (stage) => {
+  scenario('the tombstone distinguishes a KILL by an unknown sender from a KILL by sexton', async (stage) => {
     const container = start(stage, ['--restart', 'on-failure', '--grace-period', '2s'], { ignore: 'TERM' });
     await waitForEvent(stage.scratch.log, 'app', 'Started');
     await kill(container, 'app');
@@ -97,7 +97,7 @@ describe('who killed the command', { skip: why ?? false }, () => {
     assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
   });
 
-  scenario('an OOM kill of a probe is told as such, and a later KILL of the command is not', async (stage) => {
+  scenario('an OOM kill of a probe is reported as such, and a later KILL of the command is not', async (stage) => {
     const greedy = `${hook(stage, 'probe', { run: 1, hog: TOO_MUCH_MB })},timeout=40s,period=40s,failures=1`;
     const container = start(stage, ['--readiness', greedy], {});
     await waitFor('the probe has failed', () => container.stderr().includes('readiness probe: failure'));

@@ -1,6 +1,6 @@
 /**
- * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a volume
- * that somebody else has used.
+ * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a used
+ * volume.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -13,7 +13,7 @@ const END = { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitC
 
 describe('a refused start', { concurrency: 2 }, () => {
   for (const isFlag of [true, false])
-    scenario(`a wrong flag is told in the log that ${isFlag ? 'a flag' : 'the environment'} names`, async (stage) => {
+    scenario(`a wrong flag appears in the log that ${isFlag ? 'a flag' : 'the environment'} names`, async (stage) => {
       const log = logOf(stage);
       const flags = ['--drain', '5x', '--name', 'web', '--grace-period', 'soon'];
       const named = isFlag

@@ -87,7 +87,7 @@ function start(stage: Stage, files: Files, flags: readonly string[] = []): Conta
 }
 
 describe('reloads', { concurrency: atOnce(2) }, () => {
-  scenario('a content that its validation refuses is not told, what comes after it is', async (stage) => {
+  scenario('content that its validation refuses sends no HUP, and valid content after it does', async (stage) => {
     const { scratch } = stage;
     const files = new Files(stage, { validate: 'grep -q good TOKEN' });
     const container = start(stage, files);
@@ -104,7 +104,7 @@ describe('reloads', { concurrency: atOnce(2) }, () => {
     assert.equal((await container.exit()).status, 0);
   });
 
-  scenario('a token rotated during a stop is told to the draining main and the holding sidecar', async (stage) => {
+  scenario('the draining main and the holding sidecar get HUP for a token rotated during a stop', async (stage) => {
     const { scratch } = stage;
     const { main, sidecar, running } = cast(stage);
     const volume = new Volume(scratch.path('token-volume'), { token: 'good 0' });
@@ -133,7 +133,7 @@ describe('reloads', { concurrency: atOnce(2) }, () => {
     readTimeline(scratch.log).exitsBefore('work', 'proxy');
   });
 
-  scenario('a change while there is no supervisor is told by the next one, once', async (stage) => {
+  scenario('the next supervisor sends one HUP for a change while there was none', async (stage) => {
     const files = new Files(stage);
     const container = start(stage, files);
     assert.equal(await files.hups('app'), 0);

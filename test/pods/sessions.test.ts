@@ -1,6 +1,6 @@
 /**
- * K, J: pods one after the other on the same volume, as Compose and podman have it, and as a node's disk keeps it
- * through a reboot. What is left of a life neither stops the next one, nor blocks it, nor shortens its stop.
+ * K, J: pods one after the other on the same volume, as under Compose and podman, or on a node's disk after a reboot.
+ * What is left of a life neither stops the next one, nor blocks it, nor shortens its stop.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,8 +17,8 @@ import { AMPLE_MS, cast } from './members.ts';
 type Session = string | false;
 
 /**
- * In podman a crash and an end, a sidecar first and a main first: what else there is happens to the volume, whose
- * engine is none.
+ * Podman runs a crash and an end, a sidecar first and a main first. The other cases differ by what happens to the
+ * volume, and no engine changes that.
  */
 const onlyHere = (isInPodman: boolean): ScenarioOptions =>
   isInPodman ? {} : { notInPodman: 'it differs from another case by its volume alone' };
@@ -99,7 +99,7 @@ function isBornAgain({ Incarnation, Phase, Died }: Tombstone, before: string | u
 }
 
 describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
-  // A sidecar that comes first can tell at once that what it finds is none of its pod.
+  // A sidecar that comes first sees at once that what it finds is not its pod's.
   for (const [sessions, what, isCrash] of [
     [['one', 'two'], 'nothing', false],
     [['one', 'two'], 'nothing', true],
@@ -121,7 +121,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
     );
   }
 
-  // Where nothing tells two lives apart a main that is there again is what counts.
+  // Where nothing distinguishes two lives, only a main that is there again counts.
   for (const [sessions, what, isCrash] of [
     [[false, false], 'nothing', false],
     [[false, false], 'a clock set back by 70 years', true],

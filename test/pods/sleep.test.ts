@@ -111,7 +111,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
   });
 
   scenario(
-    'P15 a pod that sleeps stops in order, without a supervisor, and tells what one awake tells',
+    'P15 a pod that sleeps stops in order without a supervisor, and reports what one awake does',
     async (stage) => {
       const { scratch } = stage;
       const { main, sidecar, running } = cast(stage);
@@ -146,7 +146,7 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     },
   );
 
-  scenario('P15 a main that takes long to stop in its sleep gets a supervisor, which tells of it', async (stage) => {
+  scenario('P15 a main that takes long to stop in its sleep gets a supervisor, which reports it', async (stage) => {
     const { main, running } = cast(stage);
     const { scratch } = stage;
     const work = main('work', { ignore: 'TERM' }, SLEEPS);

@@ -1,6 +1,6 @@
 /**
- * A main beside a sidecar that runs without sexton, which is played by this process: it is waited for at the start, and
- * asked to leave at the end.
+ * A main beside a sidecar that runs without sexton, which this process plays. The main waits for it at the start, and
+ * asks it to leave at the end.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

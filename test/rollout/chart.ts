@@ -1,5 +1,5 @@
 /**
- * The picture of the experiment, drawn from its own figures: for each drain and each time that the balancer takes, how
+ * The picture of the experiment, drawn from its own figures. For each drain and each delay of the balancer it shows how
  * long the stop took, and how many requests failed.
  */
 import type { Trial } from './run.ts';

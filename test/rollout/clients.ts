@@ -31,7 +31,7 @@ switch (kind) {
   case 'probe':
     every(1_000, () => ask({ ...FRESH, localAddress: detail }));
     break;
-  // As Prometheus does it: always the same connection.
+  // Prometheus keeps the same connection, too.
   case 'scrape':
     every(5_000, () => ask({ ...KEPT, localAddress: detail }));
     break;

@@ -1,6 +1,7 @@
 /**
- * One server of two behind a load balancer is stopped under constant load, and the balancer takes its time to notice:
- * so it goes on every node of a cluster when a pod is deleted. How many requests fail, and how long does the pod take?
+ * One server of two behind a load balancer is stopped under constant load, and the balancer takes its time to notice.
+ * The same happens on every node of a cluster when a pod is deleted. How many requests fail, and how long does the pod
+ * take?
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ import { makeNetwork, type Network, NODE_ADDRESS, POD } from './network.ts';
 import { haproxyIn, nginxIn, PORT, takeOut } from './servers.ts';
 
 export const COMPANIES = ['alone', 'keep-alive', 'probe', 'scrape', 'neighbour'] as const;
-/** What there is besides clients that connect anew for each request. */
+/** What there is besides clients that open a connection for each request. */
 export type Company = (typeof COMPANIES)[number];
 
 export interface Plan {

@@ -1,7 +1,7 @@
 /**
- * A pod's network as it is in a cluster: three network namespaces on this machine. In `cluster` the load balancer and
- * all other clients outside of the pod; in `pod` the server that is replaced; in `other` the one that stays. Counters
- * of connections are a namespace's own, so nothing of this machine's own traffic is in them.
+ * A pod's network as it is in a cluster: three network namespaces on this machine. `cluster` has the load balancer and
+ * all other clients outside of the pod, `pod` the server that is replaced, and `other` the one that stays. Counters of
+ * connections are a namespace's own, so nothing of this machine's own traffic is in them.
  */
 import { spawnSync } from 'node:child_process';
 

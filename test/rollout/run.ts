@@ -1,7 +1,7 @@
 /**
- * `npm run bench:rollout -- [--svg FILE] [--json FILE] [--with COMPANY,..]`: nginx behind haproxy is stopped under constant load, while the balancer
- * takes 0.4, 2.7 and 7 s to notice; without sexton, with a fixed drain, and with a drain that knows when it is over. As root, with nginx and
- * haproxy.
+ * `npm run bench:rollout -- [--svg FILE] [--json FILE] [--with COMPANY,..]` stops nginx behind haproxy under constant
+ * load, while the balancer takes 0.4, 2.7 and 7 s to notice. It does so without sexton, with a fixed drain, and with a
+ * drain that knows when it is over. It needs root, nginx and haproxy.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

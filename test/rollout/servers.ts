@@ -1,6 +1,6 @@
 /**
- * The real programs of the experiment: nginx, and haproxy before two of them, told by its own socket when to leave one
- * alone.
+ * The real programs of the experiment: nginx, and haproxy in front of two of them. A command on haproxy's own socket
+ * takes one out.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
@@ -35,8 +35,8 @@ http {
 }
 
 /**
- * No second try, which would hide what fails. With connections that are kept, one that the server closes while a
- * request is on its way is the one case in which every client tries again (RFC 9110, 9.2.2), so haproxy may, once.
+ * No second try, which would hide what fails. The exception is a kept connection that the server closes while a request
+ * is on its way. Every client tries again then (RFC 9110, 9.2.2), so haproxy may, once.
  */
 export function haproxyIn(home: string, keepsAlive: boolean): readonly string[] {
   mkdirSync(home, { recursive: true });

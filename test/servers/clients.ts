@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { FIRST_HALF, PORT, SECOND_HALF, type Stage } from './stage.ts';
 
 /**
- * One request and its response: `onBody` is told the whole body as far as it has come, `onEnd` whether that was all.
+ * One request and its response: `onBody` gets the whole body as far as it has come, `onEnd` whether that was all.
  */
 export type Exchange = (
   stage: Stage,
@@ -49,7 +49,7 @@ export function openFlight(stage: Stage, exchange: Exchange): Promise<{ readonly
 export interface Load {
   /** How many were answered well. */
   answered(): number;
-  /** Ends it and tells what went wrong. */
+  /** Ends it and returns what went wrong. */
   stop(): Promise<readonly string[]>;
 }
 

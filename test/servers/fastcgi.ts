@@ -1,5 +1,5 @@
 /**
- * A FastCGI client, as far as php-fpm needs one: one GET for each connection, what comes back told piece by piece.
+ * A FastCGI client, as far as php-fpm needs one: one GET for each connection, with the response piece by piece.
  */
 import { connect } from 'node:net';
 import type { Exchange } from './clients.ts';

@@ -1,7 +1,8 @@
 /**
- * A graceful stop of a real server has five signs: the body in flight is complete; no request failed under a constant
- * load up to the end of the drain; the server's files are clean; it exits with the planned code, without a KILL; its own
- * log tells of the request. The control is the same server, which loses the same request by the wrong signal.
+ * A graceful stop of a real server has five signs. The body in flight is complete, and no request failed under a
+ * constant load up to the end of the drain. The server's files are clean, it exits with the planned code and without a
+ * KILL, and its own log has the request. The control is the same server, which loses the same request by the wrong
+ * signal.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -83,7 +84,7 @@ export function testGracefulStop(server: HttpServer): void {
   testCut(server);
 }
 
-/** How it ended, as sexton tells it: gracefully, by the preset. Returns all that was written. */
+/** Asserts that sexton reports a graceful end by the preset. Returns all that was written. */
 export async function endOf(container: Container, { preset, ladder, status = 0 }: Planned): Promise<string> {
   const exit = await container.exit();
   const output = outputOf(container);

@@ -99,8 +99,8 @@ http://:${PORT} {
         'app:app',
       ];
     },
-    // Between its fork and its own handlers a worker loses TERM, by the handlers of its master, which sends no other one
-    // before --graceful-timeout is over (gunicorn 20.1); and the last worker is forked up to 200 ms after the first.
+    // Between its fork and its own handlers a worker loses TERM to its master's handlers, and gets no other before
+    // --graceful-timeout is over (gunicorn 20.1). The last worker is forked up to 200 ms after the first.
     isUp: (output) => output.split('worker is up').length > WORKERS,
     // Its workers hold the socket, also that one which is not done.
     keepsSocket: /Handling signal: term/,

@@ -1,7 +1,7 @@
 /**
  * postgres: TERM to its first process lets sessions end by themselves, INT ends them, and both leave a clean database.
- * The processes of sessions, to which TERM and INT mean to drop what they do, are in groups of their own and do not get
- * them.
+ * The processes of sessions would drop their work on TERM and INT. They are in groups of their own and do not get
+ * these.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,8 +1,8 @@
 /**
- * What a real server needs for a test: a directory, an address of the test's own, and work that is under way for
- * exactly as long as the test wants. A reverse proxy gets it from a backend in this process, an application server from
- * an application that waits for a file; either sends the first half of `/slow` at once and the second when it is
- * released. Everything else is answered at once.
+ * What a real server needs for a test: a directory, an address of its own, and work that lasts as long as the test
+ * wants. A reverse proxy gets the work from a backend in this process, an application server from an application that
+ * waits for a file. Either sends the first half of `/slow` at once and the second when it is released. Everything else
+ * is answered at once.
  */
 import { randomInt } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';

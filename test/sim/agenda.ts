@@ -1,13 +1,11 @@
 /**
- * Virtual time: what is to happen, when, and to whom. What happens in the same millisecond comes in an order that is
- * thrown.
+ * Virtual time: what is to happen, when, and to which actor. Dice decide the order of what happens in one millisecond.
  *
- * Whoever is frozen, or the whole machine, does what was due meanwhile when it goes on; whoever is dead does nothing
- * any more.
+ * An actor that was frozen, or the whole machine, does what was due meanwhile when it goes on. A dead one does nothing.
  */
 import type { Dice } from './dice.ts';
 
-/** Whose doing it is. */
+/** What an entry of the agenda belongs to: a container or a supervisor. */
 export interface Actor {
   isDead: boolean;
   frozenUntilMs: number;
@@ -26,7 +24,7 @@ export function actor(within?: Actor): Actor {
   return { isDead: false, frozenUntilMs: 0, within };
 }
 
-/** Of two at once the longer counts. */
+/** When two freezes overlap, the later end counts. */
 export function freeze(by: Actor | undefined, untilMs: number): void {
   if (by !== undefined) by.frozenUntilMs = Math.max(by.frozenUntilMs, untilMs);
 }

@@ -1,19 +1,19 @@
 /**
- * Whether the pod stops or one container alone: what is said of it is true, and it is noticed where somebody lives who
- * can tell.
+ * Whether the pod stops or one container alone. A member's verdict must be true, and a lone stop must be noticed where
+ * some member can notice it.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import type { World } from './world.ts';
 
-/** From the request until the others can have told. */
+/** From the request until the others can have recognized it. */
 const TOLD_MS = 3_000;
-/** What is seen by a rescan only, of those who do not watch each other. */
+/** Members that do not watch each other see a change by a rescan only. */
 const SEEN_LATE_MS = 6_000;
 const SEEN_SOON_MS = 1_000;
 
-/** That it is stopped alone was said of a stop of the pod: what is wrong with that; undefined: nothing. */
+/** What is wrong when a member calls a stop of the pod a lone stop; undefined: nothing is. */
 export function wrongVerdict({ world }: Container, { before, after }: Step): string | undefined {
   const { stop } = after;
   if (stop?.alone !== true || before.stop?.alone === true) return undefined;
@@ -40,7 +40,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
   if (!isUnasked(container, 1) || world.calmAtMs > sinceMs || observers.length === 0) return;
   const inMs = Math.min(...observers.map(({ ms }) => ms));
   agenda.in(inMs, undefined, () => {
-    // Whose supervisor was started again meanwhile had no time to tell, or to hear of it.
+    // A supervisor that was started meanwhile had no time to report the stop, or to learn of it.
     const wasAwake = (it: Container): boolean => it.sinceBrainMs >= agenda.nowMs - sinceMs;
     const isThere = observers.some(
       ({ ms, other }) => ms === inMs && isUnasked(other) && goesOn(other) && wasAwake(other),
@@ -49,7 +49,7 @@ export function watchLoneStop(world: World, container: Container, breaks: (what:
     if (!isThere || !isCalm) return;
     world.count('told apart: looked at');
     world.judges('told apart');
-    // One that stopped for a reason of its own before it was asked keeps that reason, and its turn.
+    // A member that stopped for a reason of its own before the request keeps that reason, and its turn.
     const stop = container.brain?.state.stop;
     if (container.isRunning && stop?.waitsFor === 'turn' && stop.reason.startsWith('signal '))
       breaks('it is stopped alone, and serves on as if the pod were');
@@ -72,7 +72,7 @@ function goesOn({ brain }: Container): boolean {
   return brain?.state.stop === undefined;
 }
 
-/** What changes in the graveyard is told at once, and no member has gone deaf to it. */
+/** Changes in the graveyard are reported at once, and no member is deaf to them. */
 function isPrompt({ scenario: { volume, faults } }: World): boolean {
   return volume.events === 'prompt' && !faults.some((fault) => fault.do === 'deafen');
 }

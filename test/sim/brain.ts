@@ -1,7 +1,7 @@
 /**
- * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time what
- * `src/runtime/supervisor.ts` and
- * `membership.ts` do, in the same order: told to init in one transaction, then written, then the rest. It may be killed between any two of these.
+ * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time, and in the
+ * same order, what `src/runtime/supervisor.ts` and `membership.ts` do: commit to init, write the tombstone, do the
+ * rest. It may be killed between any two of these.
  */
 
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
@@ -344,8 +344,8 @@ export class Brain {
   }
 
   /**
-   * As `src/runtime/sleep/sleeper.ts` does it: what to watch, another look, and only then the wish to be let go. It tries again
-   * later and later, as most of what it waits for is an event, with which it begins anew.
+   * The order is that of `src/runtime/sleep/sleeper.ts`: say what to watch, look once more, then ask to be let go. It
+   * retries later and later, because most of what it waits for is an event, and an event resets the delay.
    */
   #nap(afterLastMs: number, afterMs: number): void {
     this.#napIn(Math.max(afterMs, Math.min(2 * afterLastMs, LONGEST_RETRY_MS)), afterMs);
@@ -375,7 +375,7 @@ export class Brain {
     const byTime = whyAwakeByTime(this.#wakesAtMs, this.#rest.wakes, agenda.monoMs, afterMs);
     if (this.#isLeaving || (whyAwakeByState(config, this.state) ?? byTime) !== undefined) return false;
     if (config.solo) return true;
-    // Of a volume whose changes this kernel does not tell it is known: `isLocal`.
+    // A real supervisor knows by `isLocal` whether this kernel reports the changes of the volume.
     const isTold = scenario.volume.events === 'prompt' || scenario.volume.events === 'slow';
     return isTold && this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
   }
@@ -418,7 +418,7 @@ export class Brain {
     else this.#onClaimed.push(settle);
     const dueMs = agenda.nowMs + maxWritingMs(this.state.deadline, agenda.monoMs);
     agenda.at(dueMs, this.actor, () => {
-      // Who stood still for longer than that gets a moment more.
+      // A supervisor that was frozen at that moment gets a little more time.
       if (agenda.nowMs - dueMs < LATE_MS) leave();
       else agenda.in(LATE_MS, this.actor, leave);
     });

@@ -1,6 +1,6 @@
 /**
- * Contacts: whether peers live, as the runtime finds it out by a connection to the socket of each. Nothing is told of a
- * peer but that a connection could be had, was refused, or was closed by the other side.
+ * Contacts: whether peers live, as the runtime finds out by a connection to the socket of each. All that it learns is
+ * whether the peer accepted, refused or closed the connection.
  */
 import type { Actor, Agenda } from './agenda.ts';
 import type { Dice } from './dice.ts';
@@ -95,7 +95,7 @@ export class Contacts {
     );
   }
 
-  /** Whom a supervisor before this one has held is lost. */
+  /** A peer that an earlier supervisor was connected to counts as lost. */
   #miss(name: string, contact: Contact, isRefused: boolean): void {
     if (contact.kind === 'lost') return;
     if (!isRefused || !this.#wasHeld(name)) return this.#become(contact, isRefused ? 'refused' : 'none');

@@ -1,7 +1,7 @@
 /**
- * One container: its init, which never decides, and the processes in it. What init does is what `src/init` does: it
- * queues events until they are acknowledged, keeps the memo, starts supervisors again, and goes on alone when none can
- * be started.
+ * One container: its init, which never decides, and the processes in it. Init does what `src/init` does: it queues
+ * events until they are acknowledged, keeps the memo and starts supervisors again. It goes on alone when none can be
+ * started.
  */
 
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
@@ -33,7 +33,7 @@ export interface Queued {
 
 const UNTOLD: Stopping['state'] = { stop: undefined, climb: undefined, deadline: undefined };
 const NEVER = Number.POSITIVE_INFINITY;
-/** For which a prepared stop is not left. */
+/** Changes that do not interrupt a prepared stop. */
 const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handle', 'the directory']);
 /** So much later than a supervisor would init KILL a command that its mains have ended. */
 const BEHIND_MS = 1_000;
@@ -45,7 +45,7 @@ export const BINDING_MS = 3;
 export interface Nap {
   readonly memo: string;
   readonly files: ReadonlyMap<string, Content>;
-  /** Of the handles that it held. */
+  /** The containers behind the handles that it was connected to. */
   readonly holders: readonly Holder[];
   /** When it was due, CLOCK_MONOTONIC. */
   readonly dueMs: number | undefined;
@@ -88,9 +88,9 @@ export class Container {
   lastSpawned = 0;
   /** Stop requests that came from outside. */
   readonly asked: { readonly atMs: number; readonly signal: number }[] = [];
-  /** Of `sexton stop`. */
+  /** Requests of `sexton stop`. */
   readonly requests: { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
-  /** Of the restart in place that it takes part in. */
+  /** Requests of the restart in place that it takes part in. */
   restarts: readonly { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
   /** The restart after which its command was started again last. */
   bornAgainFor: number | undefined;
@@ -272,7 +272,7 @@ export class Container {
     });
   }
 
-  /** `by`: of whose file or handle it was told. */
+  /** `by`: the member whose file or handle changed. */
   wake(why: string, by?: string): void {
     const nap = this.#nap;
     if (nap === undefined || !this.isRunning) return;
@@ -345,7 +345,7 @@ export class Container {
     if (this.isRunning) this.#startNext(hangs);
   }
 
-  /** None that comes will live on. */
+  /** No supervisor that comes will live on. */
   becomeLost(): void {
     if (this.member.loss === undefined || this.lostAtMs !== undefined || !this.isRunning) return;
     this.lostAtMs = this.world.agenda.nowMs;
@@ -517,7 +517,7 @@ export class Container {
     this.#pump();
   }
 
-  /** A supervisor that is too late by its own word hangs; who stood still with it has to look again. */
+  /** A supervisor that misses the moment it named hangs. If init was frozen as well, it waits once more. */
   #expect(dueMs: number | undefined): void {
     const { agenda } = this.world;
     const owedMs = dueMs === undefined ? undefined : Math.max(dueMs, agenda.monoMs);

@@ -36,7 +36,7 @@ export class Dice {
     return values[this.int(values.length)] ?? values[0];
   }
 
-  /** Of small ones far more than of large ones. */
+  /** Small numbers come far more often than large ones. */
   short(most: number): number {
     const part = this.#word() / 0x1_0000_0000;
     return Math.floor(most * part * part * part);

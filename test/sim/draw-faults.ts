@@ -19,7 +19,7 @@ export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
   const count = dice.pick([0, 0, 1, 1, 1, 2, 2, 3, 3, 4, dice.between(5, 8)]);
   const faults: Fault[] = [];
   for (let nth = 0; nth < count; nth += 1) faults.push(drawFault(dice, pod, momentFor(dice, faults, pod)));
-  // Of a restart of all containers members can know by an init container, or by a rule that one of them declares.
+  // Members can know of a restart of all containers by an init container, or by a rule that one of them declares.
   if ((pod.begins || pod.members.some(({ config }) => restartsAll(config))) && dice.chance(0.4))
     faults.push({ do: 'restart all', atMs: dice.chance(0.5) ? afterAnEnd(dice, pod) : momentFor(dice, faults, pod) });
   if (dice.chance(0.1)) faults.push(...drawReplacement(dice, pod, momentFor(dice, faults, pod)));
@@ -48,7 +48,7 @@ function drawDeletion(dice: Dice, { graceMs }: PodFacts, atMs: number): Fault {
   return { do: 'delete', atMs, evicts, graceMs: evicts ? dice.pick([500, 2_000]) : graceMs };
 }
 
-/** Nothing else happens, so that it can be told. */
+/** Nothing else happens, so that members can recognize it. */
 function drawLoneStop(dice: Dice, { members, graceMs }: PodFacts): Fault {
   return { do: 'replace', atMs: dice.between(1_000, 9_000), who: dice.int(members.length), graceMs };
 }

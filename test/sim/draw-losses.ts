@@ -1,6 +1,6 @@
 /**
- * Supervisors that are lost for ever, of one member or of all. From dice of their own, so that all other seeds stay what
- * they are.
+ * Supervisors that are lost for ever, of one member or of all. They have dice of their own, so that all other seeds
+ * stay what they are.
  */
 import { Dice } from './dice.ts';
 import { LOSSES, type Scenario } from './scenario.ts';

@@ -38,7 +38,7 @@ export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[
   const mains = names.filter((_, index) => roles[index] === 'main');
   const hasGates = dice.chance(0.6);
   const isRosterGiven = mains.length > 1 || dice.chance(0.5);
-  // Some mains are nobody's reason to stay.
+  // No sidecar stays for some of the mains.
   const served = mains.length > 1 && !hasGates && dice.chance(0.25) ? mains.slice(0, 1) : mains;
   return roles.map((role, index) => {
     const gates = hasGates && dice.chance(0.4) ? drawGates(dice, names, index, role) : [];
@@ -178,8 +178,8 @@ function http(path: string): HttpAction {
 }
 
 /**
- * The last one comes again and again, so that can be started: else nothing ever could. Nor does it ask for a restart of
- * all: the pod would never come to an end.
+ * The last life repeats, so its command can be started: else nothing ever could. Nor does it ask for a restart of all,
+ * because the pod would never end.
  */
 function drawLives(dice: Dice, config: MemberConfig): readonly ChildScript[] {
   const lives = Array.from({ length: dice.between(1, 3) }, () => drawLife(dice, config));

@@ -1,6 +1,5 @@
 /**
- * Races: what comes at the worst moment. From dice of their own, so that a run in which it does not come stays what it
- * was.
+ * Races: what comes at the worst moment. They have dice of their own, so that a run without a race stays what it was.
  */
 import { Dice } from './dice.ts';
 import type { MemberScenario, Race } from './scenario.ts';
@@ -10,7 +9,7 @@ export function drawRace(seed: number, members: readonly MemberScenario[]): Race
   if (!dice.chance(0.1)) return undefined;
   const fromMs = dice.short(5_000);
   const isOfEnd = dice.chance(0.5);
-  // A command that would not end by itself has no last word.
+  // A command that would not end by itself has no prepared end.
   const ending = [...members.keys()].filter((index) => members[index]?.lives[0]?.endsAfterMs !== undefined);
   const [first = 0, ...others] = isOfEnd && ending.length > 0 ? ending : members.keys();
   const who = dice.pick([first, ...others]);

@@ -1,12 +1,13 @@
 /**
- * Restarts in place, laid over a scenario that was drawn without them: by `sexton restart` at any moment, two at once, of the pod or of some,
- * and by what a main declares. From dice of their own, so that all other seeds stay what they are.
+ * Restarts in place, added to a scenario that was drawn without them. They come from `sexton restart` at any moment,
+ * two at once, for the pod or for some members, and from what a main declares. They have dice of their own, so that all
+ * other seeds stay what they are.
  */
 import { Dice } from './dice.ts';
 import { RESTART_ALL_CODE } from './draw-members.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';
 
-/** What a restart and all that may be waited for in it may take: then nobody is due any more. */
+/** What a restart may take with all that it may wait for. After this no member is due any more. */
 export const RESTARTED_MS = 90_000;
 
 export function withRestarts(scenario: Scenario): Scenario {

@@ -1,6 +1,6 @@
 /**
- * From a seed to a scenario. Small pods are drawn far more often than large ones, and few faults more often than many:
- * what is wrong shows mostly in small ones, and those run fast.
+ * From a seed to a scenario. Small pods are drawn far more often than large ones, and few faults more often than many.
+ * Most defects show in small ones, and those run fast.
  */
 import type { RestartPolicy } from '../../src/core/config.ts';
 import { Dice } from './dice.ts';

@@ -1,5 +1,6 @@
 /**
- * Sidecars whose mains have finished have so long to end; how long follows from what they were told to wait for.
+ * Sidecars whose mains have finished must end in time. The bound follows from what their configuration makes them wait
+ * for.
  */
 
 import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
@@ -75,7 +76,7 @@ export class Dues {
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
-    // It leaves before it knows, each time anew: that takes 10 s, and it does not go on in place, cannot be started, or
+    // It leaves each time before it can know, which takes 10 s: it is not restarted in place, cannot be started, or
     // waits for less.
     const { session, restart, startAfter, startTimeoutMs } = member.config;
     const { policy, begins } = this.#world.scenario;
@@ -84,13 +85,13 @@ export class Dues {
     const leavesEarly = restart === 'never' || member.hasFailedStarts || isHasty;
     const isRestless = doubts && leavesEarly && policy === 'OnFailure';
     if (isRestless) count('excused: it leaves before it knows, each time');
-    // Nobody can tell that it is gone, and for whom it may still be needed there is no end.
+    // No member can tell that a lost one is gone, so a sidecar that may serve it has no end.
     const { volume, faults } = this.#world.scenario;
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
     const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.#world, member);
     const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
-    // Of any main that would do, the one that could be known of ended later.
+    // Any of several mains would do, but the one whose end could be known ended later.
     if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
       return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member, epoch));
     if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
@@ -99,7 +100,7 @@ export class Dues {
   }
 }
 
-/** Whoever waits for its turn behind such a one waits for the platform, too. */
+/** A member that waits for its turn behind such a one waits for the platform, too. */
 function isThePlatformsToEnd({ isOver, config, container }: Member): boolean {
   return !isOver && config.gracePeriodMs === undefined && (container?.asked.length ?? 0) > 0;
 }

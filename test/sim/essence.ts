@@ -1,15 +1,14 @@
 /**
- * What makes two states one and the same for whoever tries everything: all that decides about what comes next, in times
- * from now on.
+ * What makes two states equal for an exhaustive search: all that decides what comes next, with times relative to now.
  */
 import type { State } from '../../src/core/state/state.ts';
 
-/** An end that is due, of which only the time is not the same everywhere. */
+/** An end that is due, without its absolute times. */
 export function due([inMs, event]: readonly [number, object]): readonly unknown[] {
   return [inMs, Object.values(event).filter((value) => typeof value !== 'number')];
 }
 
-/** What decides about what comes next, in times from now on; what is past for good is past. */
+/** What decides what comes next, with times relative to now. A time that is past for good counts as 0. */
 export function essence(state: State, nowMs: number): unknown {
   const from = (atMs: number | undefined): number | undefined => (atMs === undefined ? undefined : atMs - nowMs);
   const ahead = (atMs: number): number => Math.max(0, atMs - nowMs);

@@ -1,7 +1,7 @@
 /**
- * Every interleaving of what can happen to small pods whose members look at each other at any time: stop requests,
- * ends, kills, supervisors that die, looks, time. Two pods that have the same before them are one: only the first is
- * followed.
+ * Every interleaving of what can happen to small pods whose members look at each other at any time. A step is a stop
+ * request, an end, a kill, the death of a supervisor, a look, or time. Two pods with the same future are one: only the
+ * first is followed.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -58,7 +58,7 @@ const crash = (name: string): Letter => [
 const time: Letter = ['time', (pod) => pod.passOn(2_000)];
 
 describe('every interleaving', () => {
-  it('of a main and a sidecar, 10 deep', (test) => {
+  it('keeps the rules with a main and a sidecar, 10 deep', (test) => {
     const letters = [
       look('proxy'),
       look('work'),
@@ -74,7 +74,7 @@ describe('every interleaving', () => {
     assert.ok(count > 3_000);
   });
 
-  it('of a main and a sidecar with hooks, a probe and restarts, 7 deep', (test) => {
+  it('keeps the rules with a main and a sidecar with hooks, a probe and restarts, 7 deep', (test) => {
     const letters = [
       look('proxy'),
       term('work'),
@@ -92,7 +92,7 @@ describe('every interleaving', () => {
     assert.ok(count > 3_000);
   });
 
-  it('of a main and two sidecars, one after the other, 8 deep', (test) => {
+  it('keeps the rules with a main and two sidecars, one after the other, 8 deep', (test) => {
     const letters = [
       look('proxy'),
       look('logs'),

@@ -1,5 +1,5 @@
 /**
- * What befalls a pod, done to its world.
+ * Does the faults of a scenario to its world.
  */
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
@@ -8,12 +8,12 @@ import { type Fault, lengthOf, type Request } from './scenario.ts';
 import { drop } from './stale.ts';
 import type { World } from './world.ts';
 
-/** Counted only when it really happens to somebody. */
+/** A fault of one member counts only when its container runs. */
 export function befall(world: World, fault: Fault): void {
   const { agenda, count, kubelet, volume } = world;
   const target = 'who' in fault ? world.members[fault.who] : undefined;
   const container = target?.container?.isRunning === true ? target.container : undefined;
-  // Also of the containers that come.
+  // This also holds for later containers.
   if (fault.do === 'lose supervisors' && target !== undefined) target.loss = fault.how;
   if ('who' in fault && container === undefined) return;
   const who = target?.name ?? 'pod';
@@ -21,7 +21,7 @@ export function befall(world: World, fault: Fault): void {
   world.tell(agenda.nowMs, who, `fault: ${what} ${Object.values(details).join(' ')}`);
   count(nameOf(fault));
   const endMs = agenda.nowMs + lengthOf(fault);
-  // One that was due while the machine stood still comes later than it was meant to.
+  // A fault that was due while the machine stood still comes later than planned.
   world.calmAtMs = Math.max(world.calmAtMs, endMs);
   // Until it has ended: its timer may come late like any other.
   const trouble = { toMs: Number.POSITIVE_INFINITY };
@@ -57,7 +57,7 @@ export function befall(world: World, fault: Fault): void {
       return;
     case 'wipe':
       volume.wipe();
-      // Who did it makes it anew; a member that has something to write may have done so before.
+      // Whoever wiped the directory makes it again; a member that has something to write may do so earlier.
       agenda.in(fault.forMs, undefined, () => {
         volume.isThere = true;
         trouble.toMs = agenda.nowMs;
@@ -107,8 +107,8 @@ function crash(container: Container | undefined, { point, afterEvents }: Fault &
 }
 
 /**
- * A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. `first`: who
- * reads it at once.
+ * Leaves a request in the graveyard for each member that runs. One whose file was not removed in time is read twice.
+ * `first` reads it at once.
  */
 export function ask(world: World, { graceMs, among }: Request, first?: Container): void {
   const { agenda, dice } = world;

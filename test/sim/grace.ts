@@ -11,7 +11,7 @@ import type { Queued } from './container.ts';
 /** Since a sound supervisor was heard, and since any was there. */
 const PATIENCE_MS = 5_000;
 const GAP_MS = 500;
-/** So long the supervisor has for a record of an end at the very end of the grace period. */
+/** What the supervisor gets to record an end at the very end of the grace period. */
 const LATE_MS = 2_000;
 /** Before the platform's KILL. */
 const AHEAD_MS = 300;
@@ -25,7 +25,7 @@ export interface Stopping {
   readonly mainsEndMs?: number | undefined;
 }
 
-/** `goneAtMs`: since when no supervisor acts. `lostAtMs`: since when none has been heard that is sound. */
+/** `goneAtMs`: since when no supervisor acts. `lostAtMs`: since when init has not heard from a sound one. */
 export type Lost = Stopping & { readonly goneAtMs: number; readonly lostAtMs: number };
 
 /** The oldest stop request that is not acknowledged. */

@@ -1,6 +1,6 @@
 /**
- * Our own KILL in a stop that somebody asked for: never before a request that was made of this very container plus the
- * grace period that it has declared, or that the request named. What others were asked for, and when, is no reason.
+ * Sexton's own KILL in a requested stop never comes before the request to this very container plus its grace period.
+ * That is the period that it declares, or the one that the request names. Requests to other members are no reason.
  */
 import { graceOf } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';

@@ -46,7 +46,7 @@ export class Kubelet {
     for (const member of this.#world.members) this.#startIn(member, member.scenario.startMs);
   }
 
-  /** When the pod is deleted, it was before, or an earlier deletion gave it longer. */
+  /** Deletes the pod. A later deletion counts only if it leaves less time than an earlier one. */
   delete(graceMs: number, evicts: boolean): void {
     const { agenda, members, dice, tell, count } = this.#world;
     const killAtMs = agenda.nowMs + graceMs;
@@ -64,7 +64,7 @@ export class Kubelet {
     const spreadMs = dice.chance(0.1) ? 1_500 : 200;
     for (const member of members) {
       if (member.container?.isRunning !== true) member.isOver = true;
-      // Whoever is being stopped already gets no second TERM.
+      // A container that is being stopped already gets no second TERM.
       const isAsked = this.#replaced.has(member) && member.container?.isRunning === true;
       if (isAsked) count('deleted while one is replaced');
       else agenda.in(dice.short(spreadMs), undefined, () => this.#stop(member, graceMs));
@@ -83,8 +83,8 @@ export class Kubelet {
   }
 
   /**
-   * All end in the same instant, without a grace period; then the init containers run, and all start again, also who
-   * was over.
+   * All end in the same instant, without a grace period. Then the init containers run, and all start again, also those
+   * that were over.
    */
   restartAll(afterMs: number): void {
     const { agenda, members, dice, tell, count, laws } = this.#world;
@@ -138,7 +138,7 @@ export class Kubelet {
     });
   }
 
-  /** Nobody would ever end a pod whose mains do not end. */
+  /** Deletes the pod in the end, because one whose mains do not end would run for ever. */
   endWhatIsLeft(): void {
     const { agenda, scenario, laws } = this.#world;
     if (agenda.nowMs < scenario.lastMs || this.isOver || this.isDeleting || laws.isSomebodyDue) return;

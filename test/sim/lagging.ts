@@ -1,6 +1,6 @@
 /**
- * A pod in which nobody sees anything by itself: each member looks at the others when it is told to, and not before. So
- * a death, a stop, a birth may be seen early, late or together, in every order.
+ * A pod in which no member sees anything by itself: each looks at the others only when the test makes it look. So a
+ * death, a stop or a start may be seen early, late or together, in every order.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
@@ -75,7 +75,7 @@ export class LaggingPod {
     return this;
   }
 
-  /** Equal for pods that have the same before them. */
+  /** Equal for pods with the same future. */
   get key(): string {
     return JSON.stringify(
       [...this.lives].map(([name, life]) => [

@@ -50,20 +50,20 @@ interface Woken {
 interface Grave {
   readonly container: Container;
   readonly tombstone: Tombstone;
-  /** Its last word, and no supervisor's. */
+  /** Init wrote it as the prepared end, and no supervisor did. */
   readonly byInit: boolean;
 }
 
 export class Laws {
   breach: Breach | undefined;
   readonly #world: World;
-  /** Of each name the last whole tombstone, and whose it was. */
+  /** The last whole tombstone of each name, and the container that wrote it. */
   readonly #graves = new Map<string, Grave>();
   readonly #deadlines = new Map<Container, number>();
   /** Members that were started, or healthy, as they said themselves. */
   readonly #said = new Set<string>();
   readonly #misled = new Set<Container>();
-  /** Whose last container left because the mains had finished. */
+  /** Members whose last container left because the mains had finished. */
   readonly #departed = new Map<Member, Container>();
   readonly #dues: Dues;
   readonly restarts: Restarts;
@@ -123,7 +123,7 @@ export class Laws {
     const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
     if (before.length > 0) this.#world.judges('signal once');
     if (before.some((sent) => sent.signal === signal)) {
-      // Init and supervisor wake together after a pause, and neither knows yet of the other's.
+      // Init and supervisor wake together after a pause, and neither knows yet of the other's KILL.
       if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
       else if (container.isAlone && container.asked.at(-1)?.atMs === this.#world.agenda.nowMs)
         this.#world.count('excused: a further request, passed on by init alone');
@@ -137,7 +137,7 @@ export class Laws {
     if (early !== undefined) this.#break('own grace period', container, early);
   }
 
-  /** It is woken, or its container is over. Of an event that wakes it at once nobody is told too late. */
+  /** It is woken, or its container is over. An event that init had before the sleep must wake it at once. */
   napEnded(container: Container, { sinceMs, seq }: Nap): void {
     const isUnheard = container.queue.some((queued) => queued.seq <= seq);
     if (isUnheard && this.#world.agenda.nowMs > sinceMs)
@@ -145,8 +145,8 @@ export class Laws {
   }
 
   /**
-   * A sleep is a crash: who is woken knows what the one before knew, byte for byte. And it is woken by the first word
-   * that matters to it, by the first end of a handle that it held, and in time.
+   * A sleep is a crash: the supervisor that is woken knows what the one before knew, byte for byte. It is woken in
+   * time, by the first tombstone that matters to it or the first end of a handle that it held.
    */
   woken(container: Container, nap: Nap, { why, by }: Woken): void {
     const { memo: before } = nap;
@@ -163,14 +163,14 @@ export class Laws {
       this.#break('sleep', container, 'what is read of the memo is not what was written');
   }
 
-  /** It is woken by the first word that matters to it, by the first end of a handle that it held, and in time. */
+  /** It is woken in time, by the first tombstone that matters to it or the first end of a handle that it held. */
   #judgeHearing(container: Container, { files, holders, dueMs, sinceMs }: Nap, { why, by }: Woken): void {
     const { member } = container;
     const { agenda, calmAtMs } = this.#world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
       this.#break('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
-    // While the machine or the container stands still nobody is in time.
+    // A member is never in time while the machine or the container stands still.
     if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.#break('sleep', container, 'it has overslept');
     const now = this.#world.volume.files;
     const unheard = [...now.keys()].filter((name) => {
@@ -179,7 +179,7 @@ export class Laws {
         return false;
       const read = content?.read(name);
       if (read?.ok !== true) return false;
-      // Of a restart in place who sleeps is told by a request of its own.
+      // A sleeping member learns of a restart in place by a request of its own.
       const { RestartRequested: _restart, ...rest } = read.tombstone;
       if (!mattersTo(member.config, 'own', rest)) return false;
       const isExcused = this.#isUntold(name, name === by && why === 'a new handle', sinceMs);
@@ -189,7 +189,7 @@ export class Laws {
     if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
   }
 
-  /** Of who was quiet another life is told by its handle; its file may be there a moment earlier. */
+  /** The handle announces another life of a quiet member; its file may be there a moment earlier. */
   #isToldNow(name: string, why: string): boolean {
     if (why === 'a file') return true;
     const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
@@ -197,8 +197,8 @@ export class Laws {
   }
 
   /**
-   * On a volume that failed it could write over the file of a life before, and make no socket; or the first file came
-   * when its handle had been seen long since.
+   * On a volume that failed, it could overwrite the file of an earlier life but make no socket. Or its first file came
+   * long after its handle had been seen.
    */
   #isUntold(name: string, hasNow: boolean, sinceMs: number): boolean {
     const { volume, troubles, agenda } = this.#world;
@@ -325,7 +325,7 @@ export class Laws {
     this.#break('before the platform', container, 'the platform’s KILL came first');
   }
 
-  /** One that was asked to stop, and nothing else befell it, leaves by itself. */
+  /** A container that was asked to stop, and met no fault since, leaves by itself. */
   #judgeTime({ asked, member }: Container): void {
     const [first] = asked;
     if (first !== undefined && member.config.gracePeriodMs !== undefined && this.#world.calmAtMs <= first.atMs)
@@ -356,7 +356,7 @@ export class Laws {
   }
 
   /**
-   * A main that leaves with 0 under OnFailure says that it is final; when its container is replaced or killed then, it
+   * A main that leaves with 0 under OnFailure says that it is final. If its container is then replaced or killed, it
    * starts again all the same.
    */
   get #isReplacing(): boolean {
@@ -379,7 +379,7 @@ export class Laws {
     this.#deadlines.set(container, deadline.atMs);
   }
 
-  /** No main runs whose sidecar has left for good: it took an end of it for the last. */
+  /** No main runs whose sidecar has left for good, because it took an earlier end of the main for the last one. */
   #judgeCompany(container: Container): void {
     const isServed = ({ config }: Member): boolean => config.role === 'sidecar' && config.when === 'all';
     const isAgain = container.lastSpawned > 0 || container.order >= this.#world.members.length;
@@ -393,7 +393,7 @@ export class Laws {
     }
   }
 
-  /** The wish to stop has a reason that is true. */
+  /** A decision to stop has a true reason. */
   #judgeWish(container: Container, { after }: Step): void {
     this.#world.judges('no healthy one is disturbed');
     const { stop } = after;
@@ -477,9 +477,9 @@ export class Laws {
 }
 
 /**
- * A file of kubexit says no more than Born; one of an earlier life looks alive without sockets, and is all that was
- * seen when the rest was wiped away; and a death that nothing ties to another pod is believed after 10 s when no
- * container of that name has been started by then.
+ * A file of kubexit says no more than Born. One of an earlier life looks alive without sockets, and is all that was
+ * seen when the rest was wiped away. A death that nothing ties to another pod is believed after 10 s, if no container
+ * of that name has been started by then.
  */
 function isMisleading(world: World, by: Container, gate: string): boolean {
   const { scenario, agenda } = world;
@@ -496,8 +496,8 @@ function isMisleading(world: World, by: Container, gate: string): boolean {
 }
 
 /**
- * Of the end that init has written down its supervisor had not heard when it began to write this: it does, or has by now,
- * and writes it down again.
+ * The supervisor began to write this before it heard of the end that init has written. It has heard of it by now, or
+ * will, and writes the end again.
  */
 function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Container): boolean {
   const isKnown = brain?.state.chronicle.died === old.Died;
@@ -515,8 +515,8 @@ function isToldNothing({ kubelet, troubles }: World): boolean {
 }
 
 /**
- * A main has left with a code that a restart rule matches and could not write it down, without a supervisor or on a
- * volume that failed: to the others it has vanished like one that was killed.
+ * A main has left with a code that a restart rule matches, without a supervisor or on a volume that failed. It could
+ * not write that down, so the others take it for killed.
  */
 function hasLeftUnsaid(world: World, member: Member): boolean {
   const mains = mainsOf(world, member);
@@ -541,8 +541,8 @@ function wasKilled({ command, hasKilled }: Container): boolean {
 }
 
 /**
- * All were restarted before any member that declares that had written its first tombstone, and no init container begins
- * the graveyard anew.
+ * All were restarted before any member that declares such a restart had written its first tombstone. No init container
+ * starts a new generation of the graveyard.
  */
 function isNeverDeclared({ kubelet, scenario, containers }: World): boolean {
   if (kubelet.restartsOfAll === 0 || scenario.begins) return false;

@@ -2,8 +2,8 @@
  * A container that has lost its supervisors for ever: none can be started, or each dies or hangs right after its first
  * commit. Its command still gets its stop signal before any KILL and in time, and the container ends.
  *
- * Init does what the last commit has left behind, so these bounds follow from the declared grace period, or from 10 s
- * without one, and from how long init looks at a supervisor before it calls it dead.
+ * Init does what the last commit has left behind. The bounds follow from the declared grace period, or 10 s without
+ * one, and from how long init waits for a supervisor.
  */
 import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
 import { graceOf } from '../../src/core/pod/deadline.ts';
@@ -70,7 +70,7 @@ export class Lost {
     if (lostAtMs === undefined) return;
     const mostMs = member.loss === 'hangs' ? HUNG_MS : FAILED_MS + STARTS * 2 * member.scenario.bootMs;
     this.#after(container, this.#world.agenda.nowMs + mostMs, () => {
-      // Another life may have begun by what a supervisor has still decided.
+      // A last decision of a supervisor may have started another life.
       if (container.command !== command) return;
       const { nowMs } = this.#world.agenda;
       const isAsked = container.asked.some(({ atMs }) => nowMs - atMs >= mostMs);
@@ -89,7 +89,7 @@ export class Lost {
     if (command.signals.length === 0) this.#breaks(container, 'init KILLs a command that has had no stop signal');
   }
 
-  /** Unless it has ended by then; a member that has stood still gets the whole time again. */
+  /** Runs unless the container has ended by then. One that has stood still gets the whole time again. */
   #after(container: Container, atMs: number, does: () => void): void {
     const { agenda } = this.#world;
     const sinceMs = agenda.nowMs;

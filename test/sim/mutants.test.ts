@@ -9,7 +9,7 @@ import { judge } from './mutants.ts';
 import { MUTATIONS } from './mutations.ts';
 
 const CORE = join(import.meta.dirname, '../../src/core');
-/** Of those that show at once. */
+/** The mutations that show at once. */
 const QUICK: ReadonlySet<string> = new Set([
   'a sidecar does not stop before every main has finished',
   'under OnFailure a main that has failed will be born again',

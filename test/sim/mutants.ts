@@ -1,6 +1,7 @@
 /**
- * `node test/sim/mutants.ts [--runs N] [--from N]`: breaks one rule of the core after the other, in a private copy, and tells in which run the
- * simulator notices. Fails when one is not noticed, or when a rule is not where the list says.
+ * `node test/sim/mutants.ts [--runs N] [--from N]` breaks one rule of the core after the other, in a private copy, and
+ * prints in which run the simulator notices. It fails when one is not noticed, or when a rule is not where the list
+ * says.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

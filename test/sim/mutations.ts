@@ -1,6 +1,6 @@
 /**
  * Rules of the core, broken on purpose, each in one place and found by its exact text. A simulator that lets one of
- * these pass would let the same mistake pass when somebody makes it.
+ * these pass would let the same mistake pass in a change.
  */
 
 import { LOSS_MUTATIONS } from './loss-mutations.ts';
@@ -9,7 +9,7 @@ import { RESTART_MUTATIONS } from './restart-mutations.ts';
 export interface Mutation {
   /** The rule that does not hold any more. */
   readonly breaks: string;
-  /** Seen from src/core: rules of the core, and what a sleep rests on. */
+  /** A path from src/core, to a rule of the core or to what a sleep depends on. */
   readonly file: string;
   readonly from: string;
   readonly to: string;

@@ -1,6 +1,6 @@
 /**
- * Who matters to a member, as its graveyard keeps it: these are told to the core, connected to, and read at each event;
- * the others are far.
+ * The members that matter to one member, as its graveyard keeps them. They are reported to the core, connected to, and
+ * read at each event; the others are far.
  */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
@@ -28,7 +28,7 @@ export class Near {
     return this.isFar(tombstone) && isQuiet(this.#config, tombstone);
   }
 
-  /** What it says next is left to a rescan, unless it is the word of a new life. */
+  /** Its next change is left to a rescan, unless it announces a new life. */
   isFar({ Name, Boot, Died }: Tombstone): boolean {
     return this.business === 'own' && !this.#names.has(Name) && Boot === this.#bootId && Died === undefined;
   }

@@ -1,6 +1,6 @@
 /**
- * What comes at the worst moment: when init has done something of which its supervisor has not heard, or is about to let
- * it go. All of it may come at any time, and by chance would hardly ever come then.
+ * What comes at the worst moment: when init has done something that its supervisor does not know yet, or is about to
+ * let it go. Chance alone would hardly ever hit that moment.
  */
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';

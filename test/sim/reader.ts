@@ -26,7 +26,7 @@ export interface ReaderOptions {
   readonly named: readonly string[];
   readonly actor: Actor;
   readonly near: Near;
-  /** By name, the host of the life whose handle a supervisor before this one has held. */
+  /** By name, the host of the life that an earlier supervisor was connected to. */
   readonly heldBefore: Readonly<Record<string, string>>;
   readonly onPeers: (peers: readonly PeerView[]) => void;
 }
@@ -91,7 +91,7 @@ export class Reader implements Watcher {
     this.rescan(() => {});
   }
 
-  /** What init is to watch for us; undefined: something is on its way, or of the end of a peer nobody would tell. */
+  /** What init is to watch for us; undefined: something is on its way, or the end of a peer would go unnoticed. */
   vigil(): Orders | undefined {
     const { near } = this.#options;
     const isBusy = this.#isTelling || this.#contacts.isRetrying || this.#isRereading;

@@ -31,7 +31,7 @@ export function isSameText(there: Content, tombstone: Tombstone, hasHistory: boo
   return there.text === new Content(hasHistory ? tombstone : rest).text;
 }
 
-/** Of which life it is, and whether that is over. */
+/** The life that it belongs to, and whether that is over. */
 export function stateOf({ Incarnation, Born, Died }: Tombstone): string {
   return `${Incarnation ?? Born} ${Died}`;
 }

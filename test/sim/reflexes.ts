@@ -1,7 +1,7 @@
 /**
- * Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance. What is
- * left is kept as the state that it was made from, and made when it is needed: it is the same data, and most of it is
- * never needed.
+ * Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance.
+ * They are kept as the state that they follow from, and derived when they are needed. The data is the same, and most of
+ * it is never needed.
  */
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
@@ -52,9 +52,9 @@ export class SimReflexes {
   isEndedUnsure = false;
   /** What was known when it last ended the command with the mains. */
   endedFrom: State | undefined;
-  /** Of a stop that init has carried out as prepared, CLOCK_MONOTONIC. */
+  /** The deadline of a stop that init has carried out as prepared, CLOCK_MONOTONIC. */
   writtenDeadlineMs: number | undefined;
-  /** Its last word was that no other life will follow. */
+  /** Init has announced an end after which no other life follows. */
   hasSaidFinal = false;
 
   constructor(container: Container) {
@@ -113,7 +113,7 @@ export class SimReflexes {
     return Math.max(0, untilMs - this.#container.world.agenda.monoMs);
   }
 
-  /** A main is gone without a word: a stop that is held for it is not as prepared. */
+  /** A main is gone and has announced nothing, so a stop that is held for it is not as prepared. */
   get isUrgent(): boolean {
     return this.#gone.size > 0;
   }
@@ -126,7 +126,7 @@ export class SimReflexes {
     return this.#stop;
   }
 
-  /** Init has taken note of this end; undefined: it is for the supervisor. */
+  /** Init has recorded this end; undefined: the supervisor has to. */
   endAsPrepared(event: EventOf & { type: 'exited' }): EndWritten | undefined {
     const { world, member, queue } = this.#container;
     const { id, pid, code, signal } = event;

@@ -1,9 +1,9 @@
 /**
  * Restarts in place: how they are asked for, and what must come of them.
  *
- * "all end before any starts": nobody's command is started again while one lives that the restart is to end.
- * "gates": it is started after its gates have opened anew.
- * "all live again": after a restart that nobody interrupted.
+ * Law "all end before any starts": no command is started again while one lives that the restart is to end.
+ * Law "gates": a command is started again only after its gates have opened again.
+ * Law "all live again": all commands live after a restart that nothing interrupted.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
@@ -20,8 +20,8 @@ const BY_FAULT = 'sexton restart';
 type Breaks = (law: string, container: Container, what: string) => void;
 
 /**
- * A request in the graveyard for each member that runs; one whose file was not removed in time is read twice. `first`: who
- * reads it at once.
+ * Leaves a request in the graveyard for each member that runs. One whose file was not removed in time is read twice.
+ * `first` reads it at once.
  */
 export function askToRestart(
   world: World,
@@ -56,11 +56,11 @@ function deliver(container: Container, ask: RestartAsk): void {
 interface Asked {
   readonly ask: RestartAsk;
   readonly atMs: number;
-  /** Who was there, and the last command each had started. */
+  /** The containers that ran then, and the last command that each had started. */
   readonly before: ReadonlyMap<Container, number>;
 }
 
-/** A restart that a tombstone tells of, and since and until when it does. */
+/** A restart that a tombstone announces, and since and until when it does. */
 interface Telling {
   readonly requestedMs: number;
   readonly sinceMs: number;
@@ -71,10 +71,10 @@ export class Restarts {
   readonly #world: World;
   readonly #breaks: Breaks;
   readonly #asked: Asked[] = [];
-  /** Since when each was last started, or healthy, by its own word. */
+  /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
-  /** What the tombstone of each name tells of, and all that was ever told. */
+  /** The restart that the tombstone of each name announces, and all that were ever announced. */
   readonly #told = new Map<string, Telling>();
   readonly #tellings: Telling[] = [];
 
@@ -117,7 +117,7 @@ export class Restarts {
     if (before.chronicle.healthy === undefined && after.chronicle.healthy !== undefined)
       this.#since.set(`${name} healthy`, nowMs);
     const isNew = after.restart !== undefined && after.restart.requestedMs !== before.restart?.requestedMs;
-    // Again by a supervisor that does not know that the one before it has asked; and two may ask in one millisecond.
+    // A supervisor may repeat the request of the one before, and two members may ask in one millisecond.
     const isRepeated = this.#asked.some(
       ({ ask }) => ask.requestedMs === after.restart?.requestedMs && ask.by === after.restart.by,
     );
@@ -132,7 +132,7 @@ export class Restarts {
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
       const graces = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
-      // What it was once told of counts, also when a third one has joined.
+      // All requests that it has heard of count, also when a third one has joined.
       container.restarts = [...container.restarts, ...graces];
     }
     if (after.podRestarts > before.podRestarts) {
@@ -145,24 +145,24 @@ export class Restarts {
       this.#world.count('left in a restart');
   }
 
-  /** Of all requests that it may have heard of since it was restarted last. */
+  /** The grace periods of all requests that it may have heard of since its last restart. */
   #graces(
     name: string,
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
-    // Of two that became one the later tells of both.
+    // When two requests become one, the later one speaks for both.
     const isOfBoth = (ask: RestartAsk): boolean => ask.requestedMs === restart?.requestedMs;
     const asked = this.#asked
       .filter(({ ask }) => takesPart(ask.among, name) || isOfBoth(ask))
       .filter(({ ask }) => ask.requestedMs > (restart?.passedMs ?? 0))
       .map(({ ask, atMs }) => ({ atMs, graceMs: takesPart(ask.among, name) ? ask.graceMs : restart?.graceMs }));
-    // And the grace period that either allows it, which others may have told it before it was asked itself.
+    // Others may have announced the grace period of a request before its own request arrived.
     const isAllowed = this.#asked.some(({ ask }) => takesPart(ask.among, name) && ask.graceMs === restart?.graceMs);
     if (restart === undefined || !isAllowed) return asked;
     return [...asked, { atMs: restart.requestedMs + this.#world.agenda.bootAtMs, graceMs: restart.graceMs }];
   }
 
-  /** With what it may leave beside the code of its last command: its gates did not open again, or a rule was to restart all. */
+  /** Other exit codes than its last command's: gates that did not open again, or a rule that restarts all. */
   codesOf({ brain, command }: Container): readonly number[] {
     const { restart, podRestarts = 0 } = brain?.state ?? {};
     if (restart === undefined) return [];
@@ -207,7 +207,7 @@ export class Restarts {
     }
   }
 
-  /** What was wrong with the machine or the volume hides one from the other; so does an own stop, or a life that was not seen. */
+  /** A fault, a stop of its own, or a life that was not seen yet hides one from the other. */
   #isExcused({ brain }: Container, name: string): boolean {
     const { calmAtMs, agenda, troubles, memberNamed } = {
       ...this.#world,
@@ -249,7 +249,7 @@ export class Restarts {
         continue;
       }
       if (this.#areGatesShut(member)) continue;
-      // Another restart may have been gone through before who asked for this one had heard of its own event.
+      // Another restart may have passed before the member that asked for this one heard of its own event.
       const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
       if ((state.restart?.requestedMs ?? 0) < ask.requestedMs && ask.by !== BY_FAULT && !this.#couldBeRead(ask))
         this.#world.count('excused: who asked for a restart was gone before all had looked');
@@ -263,7 +263,7 @@ export class Restarts {
     this.#world.kubelet.endWhatIsLeft();
   }
 
-  /** One that is to take part has no supervisor that could. */
+  /** A member that should take part has no supervisor that could. */
   #isHeldUp({ among }: RestartAsk): boolean {
     const isLost = this.#world.members.some(({ loss, name }) => loss !== undefined && takesPart(among, name));
     if (isLost) this.#world.count('excused: a restart in which one without a supervisor takes no part');
@@ -283,7 +283,7 @@ export class Restarts {
     this.#tellings.push(next);
   }
 
-  /** Some member has told of it for so long that each has looked meanwhile. */
+  /** Some member has announced it for so long that each has looked meanwhile. */
   #couldBeRead({ requestedMs }: RestartAsk): boolean {
     const { nowMs } = this.#world.agenda;
     return this.#tellings.some(
@@ -298,7 +298,7 @@ export class Restarts {
     return child.is === 'unstarted' && this.#world.agenda.nowMs - Math.max(againAtMs, ...opened) < SETTLING_MS;
   }
 
-  /** One that it starts after is over, or does not come up. */
+  /** A member that it starts after is over, or does not come up. */
   #areGatesShut({ config }: Member): boolean {
     return config.startAfter.some(({ name, condition }) => {
       if (condition === 'completed') return true;

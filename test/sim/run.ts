@@ -1,7 +1,8 @@
 /**
- * `node test/sim/run.ts [--runs N] [--seed S] [--seconds N] [--workers N] [--keep | --brief] [--trace SEED]`: simulates pods from seeds S,
- * S + 1 and so on (default: 20,000 from 1), until so many were run, so many seconds have passed, or a law is broken. That run is made smaller
- * and told as a timeline; `--brief` leaves that out, `--keep` goes on and only lists. `--trace` tells one run. The last line has the counts.
+ * `node test/sim/run.ts [--runs N] [--seed S] [--seconds N] [--workers N] [--keep | --brief] [--trace SEED]` simulates
+ * pods from seeds S, S + 1 and so on (default: 20,000 from 1). It ends after the runs, after the seconds, or when a law
+ * is broken. It shrinks that run and prints its timeline; `--brief` leaves that out, `--keep` goes on and only lists.
+ * `--trace` prints the timeline of one run. The last line has the counts.
  */
 import { parseArgs } from 'node:util';
 import { Coverage } from './coverage.ts';

@@ -1,7 +1,7 @@
 /**
- * One run as data: a pod, how its applications behave, what its volume is like, and what befalls it when. Made from a
- * seed by `draw.ts`, made smaller by `shrink.ts`; running it takes nothing else but the seed. Times are milliseconds
- * since the pod was started.
+ * One run as data: a pod, how its applications behave, what its volume is like, and which faults hit it when. `draw.ts`
+ * makes it from a seed and `shrink.ts` makes it smaller. A run depends on nothing else but the seed. Times are
+ * milliseconds since the pod was started.
  */
 import type { MemberConfig, RestartPolicy } from '../../src/core/config.ts';
 import type { ChildScript } from '../core/host.ts';
@@ -64,7 +64,7 @@ export interface Request {
   readonly among: readonly string[] | undefined;
 }
 
-/** What becomes of each supervisor from then on: of those that start, right after their first commit. */
+/** What becomes of each supervisor from then on. One that starts meets it right after its first commit. */
 export const LOSSES = ['cannot be started', 'dies', 'hangs'] as const;
 export type Loss = (typeof LOSSES)[number];
 
@@ -93,8 +93,8 @@ export type Fault = { readonly atMs: number } & (
 );
 
 /**
- * What comes when a container of this member is at this point for the first time from then on. `prepared end`: init has said
- * it, and the supervisor has not heard of that. `sleep`: init is about to let it go.
+ * What comes when a container of this member is at this point for the first time from then on. `prepared end`: init has
+ * written it, and the supervisor does not know yet. `sleep`: init is about to let the supervisor go.
  */
 export type Race = { readonly fromMs: number; readonly who: number } & (
   | ({ readonly at: 'prepared end'; readonly what: 'sexton stop' | 'sexton restart' } & Request)

@@ -50,7 +50,7 @@ function without(scenario: Scenario, gone: number): Scenario {
   return { ...scenario, members, faults, race: after, volume: { ...scenario.volume, stale } };
 }
 
-/** One thing at a time set back to what it is when nothing is declared. */
+/** Sets one option at a time back to its default. */
 function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
   const { config, lives } = member;
   const usual: typeof config = config.role === 'main' ? mainConfig() : sidecarConfig();

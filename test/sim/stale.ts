@@ -1,5 +1,5 @@
 /**
- * What is in the graveyard that nobody of this pod has put there.
+ * What is in the graveyard that no member of this pod has put there.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Fault, Stale } from './scenario.ts';
@@ -18,7 +18,7 @@ export function litter(world: World): void {
   }
 }
 
-/** Somebody leaves a file that is no member's. */
+/** Leaves a file that is no member's. */
 export function drop(world: World, { name, what }: Fault & { do: 'litter' }): void {
   const text = { garbage: '{"Version": 1, "Name', empty: '', kubexit: `Born: ${TIME}\n` };
   const content =

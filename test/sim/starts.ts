@@ -14,7 +14,7 @@ const SOUND_LIFE_MS = 5_000;
 export class Starts {
   /** The time of the last start. */
   sinceMs: number;
-  /** The last sign of one that has proven to be sound. */
+  /** The last sign of a supervisor that has proven to be sound. */
   #heardAtMs: number;
   /** The last death. */
   #diedAtMs: number;
@@ -48,7 +48,7 @@ export class Starts {
     this.#failures = 0;
   }
 
-  /** It has died: in how long the next one is started, and whether init goes on alone until then. */
+  /** A supervisor has died. Returns when the next one is started, and whether init goes on alone until then. */
   end(nowMs: number, hangs: boolean, wasAlone: boolean): { readonly inMs: number; readonly isAlone: boolean } {
     if (this.#isSound(nowMs) && !hangs) {
       this.#failures = 0;
@@ -70,12 +70,12 @@ export class Starts {
     return { inMs, isAlone: false };
   }
 
-  /** Since when none acts. `owesSinceMs`: since when there is a commit to be made. */
+  /** Since when no supervisor acts. `owesSinceMs`: since when a commit is due. */
   goneAtMs(owesSinceMs: number): number {
     return this.#hasCommitted ? owesSinceMs : this.#diedAtMs;
   }
 
-  /** Since when none that is sound has been heard. */
+  /** Since when init has not heard from a sound supervisor. */
   lostAtMs(nowMs: number, owesSinceMs: number): number {
     const goneAtMs = this.goneAtMs(owesSinceMs);
     return goneAtMs === Number.POSITIVE_INFINITY || this.#isSound(nowMs) ? goneAtMs : this.#heardAtMs;

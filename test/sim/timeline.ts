@@ -1,5 +1,5 @@
 /**
- * A run told: who it is about, what befell them, and what everybody did, in virtual milliseconds.
+ * The timeline of a run: its members, the faults, and what each member did, in virtual milliseconds.
  */
 import { Coverage } from './coverage.ts';
 import type { Scenario } from './scenario.ts';

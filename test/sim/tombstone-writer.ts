@@ -1,7 +1,7 @@
 /**
- * Writes tombstones as the store of the runtime does it: one write at a time, of those that are asked for meanwhile the
- * last; a new file that takes the place of the old one, or in place where no new file can be had, which a reader may
- * see half done.
+ * Writes tombstones as the store of the runtime does: one at a time, and of those that are requested meanwhile only the
+ * last. A new file takes the place of the old one. Where no new file can be made, it writes in place, and a reader may
+ * see the file half done.
  */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Actor, Agenda } from './agenda.ts';
@@ -52,7 +52,7 @@ export class TombstoneWriter {
     return !this.#isWriting && this.#wanted !== undefined && this.#written === this.#wanted;
   }
 
-  /** It is there already, as a supervisor before us has left it, or init by its last word. */
+  /** It is there already: an earlier supervisor wrote it, or init as a prepared end. */
   adopt(tombstone: Tombstone): void {
     if (this.#isWriting) return this.write(tombstone);
     this.#wanted = tombstone;

@@ -39,7 +39,7 @@ export function quorumHasFinished(world: World, member: Member): boolean {
   return mains.length > 0 && finished >= (member.config.when === 'all' ? mains.length : 1);
 }
 
-/** Who starts after it and goes on for other mains keeps it. */
+/** A sidecar that starts after it and serves on for other mains keeps it. */
 export function isKept(world: World, member: Member): boolean {
   const needs = (other: Member): boolean => other.config.startAfter.some(({ name }) => name === member.name);
   return world.members.some(
@@ -88,7 +88,7 @@ function isBlind({ count }: World, { container }: Member): boolean {
   return true;
 }
 
-/** A file of kubexit that nobody has written over tells of a main, and of no end. */
+/** A file of kubexit that no member has overwritten records a main, and no end of it. */
 function hasEndlessMain({ volume }: World): boolean {
   return [...volume.files].some(([name, content]) => {
     const read = content.read(name);
@@ -96,7 +96,7 @@ function hasEndlessMain({ volume }: World): boolean {
   });
 }
 
-/** It serves on for those that start after it, so they must be able to know it, too. */
+/** It serves on for members that start after it, so they must be able to know it, too. */
 export function dueSinceMs(world: World, member: Member): number | undefined {
   const others = world.members.filter(
     ({ config, isOver }) =>
@@ -108,8 +108,8 @@ export function dueSinceMs(world: World, member: Member): number | undefined {
 }
 
 /**
- * It has waited its 10 s, and mains that live again have not been able to write over a death that nothing ties to this
- * pod, or to take their handles.
+ * It has waited its 10 s. Mains that live again could not overwrite a death that nothing ties to this pod, or could not
+ * take their handles.
  */
 export function isMisledBySilence(world: World, container: Container): boolean {
   if (world.agenda.monoMs - container.startedAtMs < DOUBTED_MS) return false;
@@ -125,9 +125,9 @@ export function isMisledBySilence(world: World, container: Container): boolean {
 export const DOUBTED_MS = 10_000;
 
 /**
- * All that was seen of it is the death of a life before, as it has said nothing of itself until just now: the volume
- * has failed since it started, or it started late and has had no 10 s, or its supervisor hangs, or each dies before it
- * can write, or init is alone, which writes nothing.
+ * All that was seen of it is the death of an earlier life, because it has written nothing until just now. The volume
+ * has failed since it started, or it started less than 10 s ago. Or its supervisor hangs, or each dies before it can
+ * write, or init is alone and writes nothing.
  */
 function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
@@ -148,9 +148,9 @@ function isWithoutWord({ actor, brain, world }: Container): boolean {
 }
 
 /**
- * Nobody was behind its handle for 10 s: that of a life before, which it could not remove, since the volume has failed
- * since it started. Its tombstone is its own, or that of a life before which nothing ties to this pod and which it
- * could not write over. Or it has lost its supervisors before one could do either.
+ * Its handle has refused connections for 10 s: it is that of an earlier life, and the failed volume kept it from being
+ * removed. Its tombstone is its own, or that of an earlier life that nothing ties to this pod and that it could not
+ * overwrite. Or it has lost its supervisors before one could do either.
  */
 function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);
@@ -161,7 +161,7 @@ function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name
   return (hasFailed || isMute) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
-/** It must be of this pod's life, or it must not be: no time makes it believed, or less so. */
+/** It surely is of this pod's life, or surely is not, so time does not change whether it is believed. */
 function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore: boolean): boolean {
   const own = by.brain?.state.generation;
   const isUnknown = own === undefined || Generation === undefined;
@@ -175,7 +175,7 @@ function isRecorded({ volume, bootId }: World, { name, container }: Member): boo
   return Died !== undefined && Boot === bootId && Final === true && Incarnation?.startsWith(container.hostId) === true;
 }
 
-/** A life that vanished is final only under Never, and its going is told by its socket alone. */
+/** A life that vanished is final only under Never, and only its socket shows that it is gone. */
 function isSeenGone({ scenario, volume }: World, member: Member, main: Member): boolean {
   if (scenario.policy !== 'Never' || !volume.canHoldSockets) return false;
   // One that was killed would be started again, and from outside it looks like that.
@@ -203,7 +203,7 @@ function seenBy(by: Container, name: string): Peer | undefined {
   return by.brain && peerNamed(by.brain.state, name);
 }
 
-/** Whether this tombstone tells of a life in this container. */
+/** Whether this tombstone records a life in this container. */
 export function isOf(container: Container, tombstone: Tombstone): boolean {
   return hostOf(tombstone.Incarnation) === container.hostId;
 }

@@ -1,6 +1,5 @@
 /**
- * The ladder of a stop begins: everybody who needs this member is dead, or there is no time left, or it was asked
- * twice.
+ * A stop's ladder begins only when all members that need this one are dead, no time is left, or it was asked twice.
  */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
 import { SIGINT } from '../../src/core/signals.ts';
@@ -26,7 +25,7 @@ export function judgeTurn(
   if (!isHolding) return;
   if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
-  // Whatever its supervisor has heard of before it hears of that: init ends it with its mains.
+  // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
   const isByReflex = event.type === 'stopSent' && quorumHasFinished(world, member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
   const mains = config.role === 'sidecar' && !isForMains ? mainsOf(world, member) : [];
@@ -40,11 +39,11 @@ export function judgeTurn(
   );
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
-  // By its reflex init has acted on what its supervisor had told it by then.
+  // A reflex of init acts on what the supervisor had left behind by then.
   const knowing = event.type === 'stopSent' ? container.reflexes.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
-    // Passed on by init, which is told whether it may a moment after the others have started, and much later by a
+    // Init passes it on. It learns whether it may a moment after the others have started, and much later from a
     // supervisor that hangs.
     const isPassedOn = event.type === 'forwarded';
     if (isPassedOn || !isKnown(knowing, other) || isHidden(world, other))
@@ -87,8 +86,8 @@ function isRecent({ agenda, calmAtMs, troubles }: World, sinceMs: number | undef
 const SEEN_LATE_MS = 7_000;
 
 /**
- * Its handle was deleted with the directory and is not made anew yet, or it is that of a life before, which it could
- * not remove from a volume that failed: the others see it lost.
+ * Its handle was deleted with the directory and is not there again yet. Or it is that of an earlier life, which it
+ * could not remove from a volume that failed. The others see it as lost.
  */
 function isHidden({ volume, scenario, troubles, agenda }: World, { name, container }: Member): boolean {
   const holder = volume.sockets.get(name);

@@ -1,6 +1,6 @@
 /**
- * What a simulated init watches for a supervisor that sleeps, and nothing else: tombstones of all but the quiet ones,
- * handles that are made, the directory, and the connections to those who were held. As `src/init/supervisor/sleep.c`.
+ * What a simulated init watches for a sleeping supervisor, as `src/init/supervisor/sleep.c` does. It watches tombstones
+ * of all but the quiet members, new handles, the directory, and the connections to members.
  */
 import { isMemberName } from '../../src/core/format/tombstone.ts';
 import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';

@@ -1,11 +1,11 @@
 /**
- * The shared volume: files and sockets of the graveyard, what stands against writing them, and who is told of changes.
+ * The shared volume: files and sockets of the graveyard, what prevents writes to them, and who watches for changes.
  */
 import { formatTombstone, type Parsed, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import type { VolumeTrouble } from './scenario.ts';
 
-/** What a file says. The text is laid out and read only when somebody looks, and then once. */
+/** The content of a file. The text is formatted and parsed on the first read only. */
 export class Content {
   readonly #source: Tombstone | string;
   #text: string | undefined;
@@ -20,7 +20,7 @@ export class Content {
     return this.#text;
   }
 
-  /** What whoever reads the file makes of it, without the history. */
+  /** What a reader parses from the file, without the history. */
   read(name: string): Parsed {
     if (this.#parsed !== undefined) return this.#parsed;
     const parsed = parseTombstone(name, this.text);

@@ -1,9 +1,9 @@
 /**
- * A pod in virtual time: members, their containers, the volume, the kubelet and what befalls them, from a scenario and
- * nothing else.
+ * A pod in virtual time: members, their containers, the volume, the kubelet and the faults. It depends on a scenario
+ * and nothing else.
  *
- * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see,
- * which is what init tells them and what they read in the graveyard; `Laws` sees everything, and judges every step.
+ * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see:
+ * what init tells them and what they read in the graveyard. `Laws` sees everything, and judges every step.
  */
 import type { ChildScript } from '../core/host.ts';
 import { Agenda } from './agenda.ts';
@@ -21,7 +21,7 @@ import { type Holder, Volume } from './volume.ts';
 /** What happened, for the timeline. */
 export type Told = (atMs: number, who: string, what: string) => void;
 
-/** Of the first boot, long after the machine was started. */
+/** The uptime when a run begins: the machine was booted long before. */
 const UPTIME_MS = 1_000_000;
 const SILENT: Told = () => {};
 const HOUR_MS = 3_600_000;
@@ -97,7 +97,7 @@ export class World {
     this.agenda.bootAtMs = -UPTIME_MS;
     this.dice = new Dice(scenario.seed, 2);
     const rest = new Dice(scenario.seed, 3);
-    // Of short ones more: as soon as nothing is due, wherever that may be.
+    // Short times are more frequent, so that many sleep as soon as nothing is due, wherever that is.
     const sleepOf = ({ config }: MemberScenario): number | undefined => {
       const { readiness, liveness } = config.probes;
       const mayEver = readiness === undefined && liveness === undefined && config.reload.length === 0;
@@ -116,7 +116,7 @@ export class World {
     return `5d7c1b52-0000-4000-8000-00000000000${this.#boots}`;
   }
 
-  /** Until nothing is left; the laws say what was wrong. */
+  /** Runs until nothing is left; the laws record what was wrong. */
   run(): void {
     this.kubelet.start();
     for (const fault of this.scenario.faults) this.agenda.at(fault.atMs, undefined, () => befall(this, fault));
@@ -133,7 +133,7 @@ export class World {
     member.container = container;
   }
 
-  /** Another boot; its monotonic clock begins anew. */
+  /** Another boot; its monotonic clock starts again near zero. */
   reboot(): void {
     this.#boots += 1;
     this.agenda.bootAtMs = this.agenda.nowMs - 7_000;
@@ -146,7 +146,7 @@ export class World {
     return `${1_800_000_000_000 + Math.round(this.agenda.nowMs + wallOffMs)}000000`;
   }
 
-  /** What this law speaks of has come about, and it is about to be seen whether the law holds. */
+  /** The case of this law has come up, and the law is checked next. */
   judges(law: string): void {
     this.count(`law ${law}`);
   }

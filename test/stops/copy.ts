@@ -1,6 +1,6 @@
 /**
- * A copy of the sexton directory of a test's own, as an image or a volume has it, which may be damaged while a pod runs
- * from it. What is large and never damaged in place is linked.
+ * A test's own copy of the sexton directory, as an image or a volume has it. The test may damage it while a pod runs
+ * from it. Large files that are never damaged in place are links.
  */
 import {
   copyFileSync,
@@ -27,7 +27,7 @@ export interface Copy {
   remove(part?: 'app' | 'bin'): void;
 }
 
-/** Read by the program that stands in the place of the bundle's entry. */
+/** The program that replaces the bundle's entry reads it. */
 const WHEN = 'when';
 
 export function copySexton(scratch: Scratch): Copy {
@@ -38,7 +38,7 @@ export function copySexton(scratch: Scratch): Copy {
   symlinkSync(join(from, 'bin'), at('bin'));
   for (const part of ['app', 'lib'])
     for (const name of readdirSync(join(from, part))) symlinkSync(join(from, part, name), at(part, name));
-  // Its inode is what a listener is set on, so nothing else may have it.
+  // A listener is set on its inode, so nothing else may share that.
   const [loader = ''] = globSync(join(from, 'lib', 'ld-linux*'));
   replace(loader, at('lib', basename(loader)));
   renameSync(at('app', 'main.cjs'), at('app', 'real.cjs'));

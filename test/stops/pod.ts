@@ -1,6 +1,6 @@
 /**
- * A pod that is struck and then has to stop: a main with a drain and a sidecar that holds, each in a container of its
- * own, both from one copy of the sexton directory.
+ * A pod that is struck and then has to stop: a main with a drain and a sidecar that holds. Each has a container of its
+ * own, and both run from one copy of the sexton directory.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,7 @@
 /**
- * `node test/stops/run.ts [--rounds 20] [--jobs 6] [--limit 60] [--only PATTERN]`: stops pods so often while each fault of
- * `faults.ts` keeps their supervisors from being started, in each of the ways of `pod.ts`, and prints the figures. `--limit`:
- * how many seconds a container may take to end before it counts as one that does not.
+ * `node test/stops/run.ts [--rounds 20] [--jobs 6] [--limit 60] [--only PATTERN]` stops pods that many times for each
+ * fault of `faults.ts` and each way of `pod.ts`, and prints the figures. The faults keep supervisors from being
+ * started. `--limit` is the time in seconds after which a container counts as one that does not end.
  *
  * The last line is `N passed, N failed`; a line before it names each fault that could not be had.
  */

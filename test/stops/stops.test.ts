@@ -1,5 +1,5 @@
 /**
- * A stop request arrives, whatever keeps a supervisor from being started: the command gets its stop signal before any
+ * A stop request arrives, whatever keeps a supervisor from being started. The command gets its stop signal before any
  * KILL, each container ends, and a sidecar ends after its main. `node test/stops/run.ts` does it many times.
  */
 import assert from 'node:assert/strict';

@@ -1,7 +1,7 @@
 /**
- * The cost of a drain: CPU time of init, the supervisor and its helper in each second of a drain of 15 s, under a flood
- * of connections and with 20,000 open ones, with a probe each second. Pod and clients are network namespaces with a
- * wire between them. `load.c` makes the load on the same machine, so its rate stands beside the figures.
+ * The cost of a drain: CPU time of init, the supervisor and its helper in each second of a drain of 15 s. The scenes go
+ * from no connections to a flood or 20,000 open ones, with a probe each second. Pod and clients are network namespaces
+ * with a wire between them. `load.c` makes the load on the same machine, so its rate stands beside the figures.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Many members on one machine, in pods of a main and two sidecars: the time to start them, their memory beside that of a
- * pod that is alone, and what they cost while nothing happens: CPU, and how often their supervisors are woken.
+ * Many members on one machine, in pods of a main and two sidecars. The case measures the time to start them, and their
+ * memory beside that of a lone pod. While nothing happens, it measures their CPU time and how often supervisors wake.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Pods of 2 to 128 members, all started at once: CPU time for each member, and how long after the last main's exit the
- * last sidecar has its TERM.
+ * Pods of 2 to 128 members, all started at once. The case measures CPU time for each member, and the time from the last
+ * main's exit to the last sidecar's TERM.
  */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Growth, growthOf } from '../../scale/growth.ts';

@@ -1,6 +1,6 @@
 /**
- * Under a CPU limit of 100m for each container, as small sidecars have it: what an end with the mains and a wake cost,
- * beside bare Node's start.
+ * What an end with the mains and a wake cost under a CPU limit of 100m for each container, as small sidecars have it.
+ * Bare Node's start stands beside the wake.
  */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Group, makeGroup } from '../../scale/group.ts';

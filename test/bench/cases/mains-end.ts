@@ -1,6 +1,6 @@
 /**
- * From the last instruction of a main to the handler of its sidecar's TERM, by the stamps of the two: what the end of a
- * Job's pod waits for. Beside kubexit, where it is installed.
+ * The time from the last instruction of a main to the handler of its sidecar's TERM, by the stamps of the two. The end
+ * of a Job's pod waits for this. Kubexit is measured beside it, where it is installed.
  */
 import { type Case, Samples } from '../measurement.ts';
 import { inGraveyard, memberWords, settled, type Words } from '../member.ts';

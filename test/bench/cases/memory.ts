@@ -1,7 +1,7 @@
 /**
  * Memory of an idle container's init, and of the supervisor beside it; the application's own is not in it.
  *
- * Two of each run at the same time, as containers of one image on one node do: what the page cache shares between them
+ * Two of each run at the same time, as containers of one image on one node do. What the page cache shares between them
  * (program text, mostly) is resident but not private. Private is Private_Clean + Private_Dirty of smaps_rollup:
  * proc_pid_smaps(5).
  */

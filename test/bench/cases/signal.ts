@@ -1,6 +1,6 @@
 /**
- * A signal's way from kill(2) on PID 1 to the handler of the application: one that only passes through, and the request
- * to stop, which in sexton is a decision of the supervisor.
+ * A signal's way from kill(2) on PID 1 to the handler of the application. One signal only passes through. The other is
+ * the request to stop, about which sexton's supervisor decides.
  */
 import { constants } from 'node:os';
 import { type Container, IDLE_MS, sampleEach, sampleMembers, withContainers } from '../container.ts';

@@ -1,7 +1,7 @@
 /**
- * What a wake costs, where the supervisor has to decide: from a stop request in the graveyard to the command's handler
- * of TERM, and from the KILL of the command to the end of the container. Beside bare Node's start, the least that it can
- * be, and beside a supervisor that is awake.
+ * What a wake costs, where the supervisor has to decide. It is measured from a stop request in the graveyard to the
+ * command's handler of TERM, and from the command's KILL to the container's end. Both stand beside bare Node's start,
+ * the least that a wake can cost, and beside a supervisor that is awake.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,7 @@
 /**
  * The working set of a container, as the kubelet reckons it and `kubectl top` shows it: a member in a memory cgroup of
- * its own. Another container of the same image runs beside it, to which the program text is charged that both share;
- * the application, a static C program, is in it.
+ * its own. Another container of the same image runs beside it and is charged for the program text that both share. The
+ * figure includes the application, a static C program.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whyNoCgroup } from '../../helpers/cgroup.ts';

@@ -1,7 +1,7 @@
 /**
  * The API of the cluster that KUBECONFIG names. `kubectl proxy` does the authentication and listens on a socket of this
- * run; what is asked goes there as plain HTTP, so that a request costs a millisecond and not a process.
- * TEST_CLUSTER_SOCKET is the path of the socket.
+ * run. Requests go there as plain HTTP, so that one costs a millisecond and not a process. TEST_CLUSTER_SOCKET is the
+ * path of the socket.
  */
 import { execFile } from 'node:child_process';
 import { type IncomingMessage, request } from 'node:http';

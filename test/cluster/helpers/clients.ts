@@ -1,6 +1,6 @@
 /**
- * Clients in the cluster that follow the EndpointSlices of a Service, as every proxy of a node does: what is ready is
- * asked, and nothing else. No proxy and no name server of the cluster is needed.
+ * Clients in the cluster that follow the EndpointSlices of a Service, as every proxy of a node does. They send requests
+ * to what is ready, and to nothing else. They need no proxy and no name server of the cluster.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Random pods for a real kubelet: programs that take a known time to stop or never do, hooks of every kind, native
- * sidecars, and plans of sexton. What a manifest cannot tell of a program its annotations declare.
+ * Random pods for a real kubelet. They have programs that take a known time to stop or never do, hooks of every kind,
+ * native sidecars, and plans of sexton. Annotations declare what a manifest cannot say about a program.
  */
 import { Dice } from '../../sim/dice.ts';
 import { imageNames } from './images.ts';
@@ -12,7 +12,7 @@ export interface Drawn {
   readonly spec: PodSpec;
 }
 
-/** It ends at once, so its end tells when the kubelet began. */
+/** It ends at once, so its end shows when the kubelet began. */
 export const WITNESS = 'witness';
 /** So long that every grace period is over before. */
 const NEVER_SECONDS = 600;
@@ -35,7 +35,7 @@ export function drawPod(seed: number, draw: number): Drawn {
     const [hook, hookSeconds, isDeclared] = drawHook(dice, graceSeconds);
     if (isDeclared) annotations[`check.sexton.dev/prestop-seconds.${name}`] = String(hookSeconds);
     const program = dice.pick(['ends', 'ends', 'ends', 'deaf', 'shell', 'sexton', 'sexton', 'ladder']);
-    // Half seconds: none is near a whole one, in which the kubelet counts.
+    // Half seconds are far from the whole ones that the kubelet counts in.
     const stopSeconds = program === 'deaf' || program === 'ladder' ? NEVER_SECONDS : dice.int(graceSeconds + 4) + 0.5;
     const member = memberOf(name, stopSeconds === NEVER_SECONDS ? 'ignore=TERM' : `term=${stopSeconds * 1_000}`);
     // A shell that ignores TERM, and the rungs of a ladder that ends in KILL, are known to the check.

@@ -1,6 +1,6 @@
 /**
- * A hand in the nodes: a pod that sees the processes of its node and may signal them, as an operator or the kernel
- * would from outside of all containers.
+ * A hand in the nodes: a pod that sees the processes of its node and may signal them. An operator or the kernel signals
+ * them in this way, from outside of all containers.
  */
 import type { TestContext } from 'node:test';
 import { imageNames } from './images.ts';

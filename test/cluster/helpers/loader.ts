@@ -17,7 +17,7 @@ const run = promisify(execFile);
 export interface Loader {
   load(archive: string): Promise<void>;
   remove(images: readonly Image[]): Promise<void>;
-  /** The names and, where it tells them, the ids of the images that the nodes have. */
+  /** The names and, where it reports them, the ids of the images that the nodes have. */
   list(): Promise<string[]>;
 }
 
@@ -77,7 +77,7 @@ function ctr(socket: string): Loader {
   };
 }
 
-/** As the kubelet of the only node tells it. */
+/** As the kubelet of the only node reports it. */
 async function containerdSocket(): Promise<string> {
   const { items } = await ask<{ items: { metadata: { name: string } }[] }>('GET', '/api/v1/nodes');
   const [node] = items;

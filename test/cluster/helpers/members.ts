@@ -1,7 +1,7 @@
 /**
  * Specifications of pods whose containers run sexton and, under it, the fixture application `test/fixtures/member.c`.
- * All declare what they are told of their pod. An observer beside them tells what they do and what their tombstones
- * say.
+ * All declare the restart policy, grace period and uid of their pod. An observer beside them reports what they do and
+ * what their tombstones say.
  */
 import { imageNames } from './images.ts';
 import type { ContainerSpec, PodSpec } from './objects.ts';
@@ -55,7 +55,7 @@ export function podOf(spec: MembersSpec): PodSpec {
   };
 }
 
-/** `/member` with its keys; it tells the log of the pod what happens to it. */
+/** `/member` with its keys; it logs what happens to it in the log of the pod. */
 export function memberCommand(name: string, does: MemberSpec['does'] = {}): string[] {
   const pairs = Object.entries({ name, log: '/log/events', ...does });
   return ['/member', ...pairs.map(([key, value]) => `${key}=${value}`)];

@@ -1,6 +1,6 @@
 /**
  * One pod of a test, whose changes and logs are followed from the beginning, so that they are known when it has gone.
- * It is deleted when the test is over; when the test fails its error tells all of it.
+ * It is deleted when the test is over. When the test fails, its error contains all of them.
  */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
@@ -56,7 +56,7 @@ export class ClusterPod {
     return found;
   }
 
-  /** Undefined before the kubelet has told of it. */
+  /** Undefined before the kubelet has reported it. */
   findStatus(container: string): ContainerStatus | undefined {
     return containerStatuses(this.now).find((it) => it.name === container);
   }
@@ -73,7 +73,7 @@ export class ClusterPod {
     return found;
   }
 
-  /** What sexton left in the termination log, as the kubelet tells it. */
+  /** What sexton left in the termination log, as the kubelet reports it. */
   message(container: string): Record<string, unknown> {
     return JSON.parse(this.end(container).message ?? '{}') as Record<string, unknown>;
   }
@@ -83,7 +83,7 @@ export class ClusterPod {
     return this.#logs.of(container);
   }
 
-  /** What the members did: as they told the observer, or on stdout. The containers of a pod share one clock. */
+  /** What the members did: as the observer or stdout has it. The containers of a pod share one clock. */
   get timeline(): Timeline {
     const { initContainers = [], containers = [] } = this.changes.at(-1)?.pod.spec ?? {};
     const lines = [...initContainers, ...containers].flatMap(({ name }) => this.log(name).split('\n'));

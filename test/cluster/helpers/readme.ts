@@ -6,7 +6,7 @@ import { ROOT } from '../../helpers/paths.ts';
 import { imageNames } from './images.ts';
 import type { PodSpec } from './objects.ts';
 
-/** `does`: by container, the keys of the fixture application that stands for its program. */
+/** `does`: by container, the keys of the fixture application that replaces its program. */
 export function readmePod(heading: string, does: Readonly<Record<string, string>> = {}): PodSpec {
   const [, section = ''] = readFileSync(join(ROOT, 'README.md'), 'utf8').split(`### ${heading}\n`);
   const [, yaml] = /```yaml\n(.*?)```/s.exec(section) ?? [];

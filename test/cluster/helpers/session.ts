@@ -1,6 +1,6 @@
 /**
- * One run of the tests on a cluster: a proxy to its API, the images, and a namespace in which all that the tests make
- * lives. All of it is taken away at the end; what could not be is told.
+ * One run of the tests on a cluster: a proxy to its API, the images, and a namespace for all that the tests make. The
+ * end removes all of it, and reports what it could not remove.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

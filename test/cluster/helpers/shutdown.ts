@@ -1,8 +1,8 @@
 /**
- * The shutdown of a node, as systemd tells a kubelet of it: a real systemd-logind on a bus of its own, with nobody
- * behind it who could switch anything off, and the kubelet of this machine started again as it was, but for the bus and
- * the time that it asks for. `powerOff` is the call that
- * `systemctl poweroff` makes: logind tells it to the kubelet, waits until that is ready, fails to switch off, and takes it back.
+ * The shutdown of a node, as systemd announces it to a kubelet. A real systemd-logind runs on a bus of its own, where
+ * no service manager can switch the machine off. The kubelet of this machine is started again as it was, except for the
+ * bus and the time that it asks for. `powerOff` is the call that `systemctl poweroff` makes. Logind announces it to the
+ * kubelet, waits until that is ready, fails to switch off, and takes it back.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
@@ -133,7 +133,7 @@ interface Kubelet {
   readonly cwd: string;
   readonly config: string;
   readonly log: string;
-  /** Who started it may look for it there. */
+  /** Whoever started the kubelet may look for its PID there. */
   readonly pidFile: string | undefined;
 }
 

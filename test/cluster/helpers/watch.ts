@@ -1,5 +1,5 @@
 /**
- * The pods of the namespace of the run, as the API server tells of them: one watch for all that a test file looks at.
+ * The pods of the namespace of the run, as the API server reports them: one watch for all that a test file looks at.
  */
 import { within } from '../../helpers/wait.ts';
 import { ask, follow } from './api.ts';

@@ -1,8 +1,8 @@
 /**
- * A client of a Service, as a proxy of the node would be: a line on stdin is a JSON array of the addresses
- * (`HOST:PORT`) that are ready now. Asks them in turn, RATE times a second, by a new connection each. At the end of
- * stdin it prints `{"asked": N, "failed": [...], "unserved": N}`: also how often there was nobody to ask. Tries nothing
- * twice.
+ * A client of a Service, as a proxy of the node would be. A line on stdin is a JSON array of the addresses
+ * (`HOST:PORT`) that are ready now. It sends requests to them in turn, RATE times a second, each by a new connection.
+ * At the end of stdin it prints `{"asked": N, "failed": [...], "unserved": N}`. The last is how often no address was
+ * ready. It tries nothing twice.
  */
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,6 @@
 /**
- * Under the names of other programs in real containers: pods that were written for kubexit, and an entrypoint that is a
- * copy of the program alone.
+ * Sexton under the names of other programs in real containers. Some pods were written for kubexit, and some containers
+ * have an entrypoint that is a copy of the program alone.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

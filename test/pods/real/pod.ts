@@ -1,7 +1,7 @@
 /**
- * A pod that podman plays from YAML. In the file `$NAME` stands for the pod's unique name and `$KEY` for each variable
- * of the test; the volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the members,
- * `events`. Other volumes `$NAME-...` are made like these.
+ * A pod that podman plays from YAML. In the file, `$NAME` is the pod's unique name and `$KEY` the value of each
+ * variable of the test. The volume `$NAME-graveyard` is the graveyard, and `$NAME-log` holds the shared log of the
+ * members, `events`. Other volumes `$NAME-...` are made like these.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -35,8 +35,8 @@ test('the README of docker-run serves a request after TERM, in its drain', async
 });
 
 /**
- * podman for docker, unique names, the images that this machine has, its own network, and no times that a slow machine
- * could miss: the drain goes on until the second request is served, and then ends by a second stop signal.
+ * Podman for docker, unique names, the images and the network of this machine, and no times that a slow machine could
+ * miss. The drain goes on until the second request is served, and then ends by a second stop signal.
  */
 function adapted(lines: string, name: string, port: number): string {
   const args = ['BASE', 'SEXTON'].map((key) => `--build-arg ${key}=${images().busybox}`).join(' ');

@@ -22,7 +22,7 @@ interface ContainerDefinition {
   readonly stopTimeout: number;
 }
 
-test('the task is stopped, all containers at the same time: the last request of the work is served', async () => {
+test('the last request of the work is served when all containers of the task are stopped at once', async () => {
   const parts = partsOf();
   const names = { parts: parts.map(({ name }) => name), volumes: ['graveyard'] };
   await withTogether(images().busybox, names, async (together) => {

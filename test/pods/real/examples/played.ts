@@ -1,7 +1,7 @@
 /**
- * Plays the pod template of an example's manifest as it is. Changed is only what this machine does not have or podman
- * shares between pods: the images become that of the tests, the pod and its volumes get unique names, and no port is
- * opened, as the pod has no network.
+ * Plays the pod template of an example's manifest, and changes only what this machine lacks or podman shares between
+ * pods. The images become that of the tests, and the pod and its volumes get unique names. No port is opened, because
+ * the pod has no network.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
