@@ -1,7 +1,7 @@
 /**
- * Breaks conditions mechanically: every condition is forced to true and to false, every bound is moved by one, least
- * and most are swapped, and the ends of patterns are opened. All mutants of a file stand in one text, and
- * `globalThis.mutant` says which of them is in force.
+ * Breaks conditions mechanically. It forces every condition to true and to false and moves every bound by one. It also
+ * swaps least and most, and opens the ends of patterns. One text holds all mutants of a file, and `globalThis.mutant`
+ * selects one of them.
  */
 import { join, relative } from 'node:path';
 import type { Expression, Node, RegularExpressionLiteral } from 'typescript/unstable/ast';

@@ -1,7 +1,7 @@
 /**
- * The part of SARIF 2.1.0 that sexton writes, as a JSON Schema: what the specification (OASIS, errata 01) requires of
- * these objects, and of their properties only those that sexton uses, so that a new one is looked up there first. No
- * package of the npm registry holds OASIS' own schema. `node test/check/sarif.ts FILE` validates by it, from a file.
+ * A JSON Schema of the part of SARIF 2.1.0 that sexton writes. It requires what the specification (OASIS, errata 01)
+ * requires. It allows only the properties that sexton uses, so a new one is looked up in the specification first. No
+ * npm package holds OASIS' own schema. `node test/check/sarif.ts FILE` validates by the copy of it in FILE.
  */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
