@@ -58,7 +58,7 @@ describe('sexton help', { concurrency: 2 }, () => {
 
 describe('--help (D5)', { concurrency: 2 }, () => {
   for (const name of COMMAND_NAMES) {
-    it(`of \`sexton ${name}\` shows how it is called and its flags, as its topic does`, async () => {
+    it(`\`sexton ${name} --help\` shows the usage and the flags, as its topic does`, async () => {
       const { stdout, stderr, code } = await sexton([name, '--help']);
       if (name !== 'help') assert.ok(stdout.startsWith(`sexton ${COMMANDS[name].usage[0]}\n`), stdout);
       for (const flag of COMMANDS[name].flags) assert.match(stdout, new RegExp(`^--${flag.name}( |$)`, 'm'));
@@ -69,7 +69,7 @@ describe('--help (D5)', { concurrency: 2 }, () => {
     });
   }
 
-  it('is in the usage by the very lines that work', async () => {
+  it('the usage shows the lines that run a command as they are typed', async () => {
     const { stdout } = await sexton(['--help']);
     assert.match(
       stdout,
@@ -78,7 +78,7 @@ describe('--help (D5)', { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout, /^sexton \[run\]/m);
   });
 
-  it('that cannot be written ends in one line and 125', async () => {
+  it('sexton help that cannot be written ends with one line and exit code 125', async () => {
     const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', NODE, join(ROOT, 'src/cli/main.ts'), 'help']);
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     assert.equal(stderr, 'sexton: cannot write to stdout: no space left on device\n');
