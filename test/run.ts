@@ -1,16 +1,16 @@
 /**
- * `node test/run.ts [--quick|--containers|--cluster] [--grep PATTERN] [PATH ...]`: runs the test files whose path contains one of PATH (all
- * without), two at a time. `--containers` takes those that need a container engine, which are left out otherwise, and then the
- * tests of pods and of PID 1 again, one file at a time, with podman's containers in place of namespaces. `--cluster` takes those that
- * need a Kubernetes cluster, and no others.
+ * `node test/run.ts [--quick|--containers|--cluster] [--grep PATTERN] [PATH ...]` runs test files, two at a time.
+ * Where PATHs are given, it runs those whose path contains one of them. `--containers` runs the files that need a
+ * container engine, which are left out otherwise. It then runs the tests of pods and of PID 1, one file at a time, in
+ * podman's containers instead of namespaces. `--cluster` runs only the files that need a Kubernetes cluster.
  *
- * It builds what has changed first, but with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
- * second attempt: see ./run/attempts.ts.
+ * It builds what has changed first, except with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed
+ * a second attempt: see ./run/attempts.ts.
  *
- * The last line is `N passed, N failed`, with `, N skipped` when there are any; before it a line for each reason of
- * skipping, and one for each file that passed at its second attempt only. The run fails when a test failed, when nothing ran, when a test was skipped for a reason that
- * ./run/skips.ts does not expect, and when something that was made for the run is still there: a process, a container,
- * a namespace or an image of the cluster.
+ * The last line is `N passed, N failed`, with `, N skipped` if any were. Lines before it name each reason to skip, and
+ * each file that passed only at its second attempt. The run fails if a test failed, if none ran, or if one was skipped
+ * for a reason that ./run/skips.ts does not expect. It also fails if it left something behind: a process, a container,
+ * or a namespace or image of the cluster.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -31,7 +31,7 @@ const ROOT = join(import.meta.dirname, '..');
 const CONTAINERS = /^test\/(pods\/real|docker)\//;
 /** What needs a Kubernetes cluster. */
 const CLUSTER = /^test\/cluster\//;
-/** What needs neither the built program nor a process; and of that what tries many thousands of lives. */
+/** What needs neither the built program nor a process. THOROUGH is the part that tries many thousands of lives. */
 const QUICK = /^test\/(core|docs)\/|^test\/config\/(?!.*blackbox)|^test\/cli\/subcommand/;
 const THOROUGH = /^test\/core\/(metamorphic|properties)\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
@@ -50,12 +50,12 @@ const { values, positionals } = parseArgs({
 const mark = randomBytes(8).toString('hex');
 process.env[MARKER] = mark;
 process.chdir(ROOT);
-// What a person has set for terminals is none of the tests' business, and other users read what these make.
+// A user's terminal settings must not change the outcome, and other users read the files that tests make.
 for (const name of ['COLUMNS', 'FORCE_COLOR', 'NO_COLOR']) delete process.env[name];
 process.env.LC_ALL = 'C.UTF-8';
 process.umask(0o022);
 
-// Broken off: what the tests started must go as well.
+// An interrupted run must also end what its tests started.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
