@@ -1,6 +1,6 @@
 /**
- * `sexton report` as it is called: sources, formats, the width of a pipe, exit codes, and its JSON by a checker of
- * schemas that is not ours.
+ * `sexton report` as a user calls it: sources, formats, the width of a pipe and exit codes. ajv, which is not ours,
+ * validates its JSON.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

@@ -180,7 +180,7 @@ describe('a report', () => {
     assert.deepEqual([drain.ph, drain.ts, drain.dur], ['X', BEGAN_MS * 1_000, 2_000_000]);
   });
 
-  it('a container that stopped before its pod does not change the time and grace period of the pod', () => {
+  it('a container that stopped before its pod does not change the time and grace of the pod', () => {
     const early = { ...EVIDENCE, Name: 'early', GraceMs: 12_000, Phases: [], StopRequested: at(-17_000) };
     const ended = onlyPod([EVIDENCE, { ...early, Died: at(-16_000) }].map((it) => JSON.stringify(it)));
     assert.equal(
