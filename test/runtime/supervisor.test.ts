@@ -91,7 +91,7 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
   await within('the KILL at the deadline', killed);
 });
 
-test('a sidecar whose membership takes longer to load than a claim may take is started when it is there', async (t) => {
+test('a sidecar whose membership loads longer than a claim may take starts once it is loaded', async (t) => {
   const member = sidecarConfig({ name: 'proxy', solo: false });
   const [host, log, clock] = [
     new Recorder(),

@@ -133,7 +133,7 @@ test('a link on the way that leads to another content is a change', async (t) =>
   assert.deepEqual((await watching.told(2)).toSorted(), [0, 1], 'what the link leads to now is watched');
 });
 
-test('a directory that takes the place of another on the way is watched anew', async (t) => {
+test('a directory that takes the place of another on the way is watched again', async (t) => {
   const dir = temporaryDirectory();
   const path = join(dir, 'conf/app.conf');
   mkdirSync(join(dir, 'conf'));
