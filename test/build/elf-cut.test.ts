@@ -163,7 +163,7 @@ const UNEXPECTED: readonly (readonly [string, () => Buffer, RegExp])[] = [
 ];
 
 for (const [name, make, problem] of UNEXPECTED)
-  test(`a program that ${name} is left as it is, and the problem is told`, () => {
+  test(`a program that ${name} is left as it is, and the problem is reported`, () => {
     const program = make();
     const result = makeSmaller(Buffer.from(program), 'english');
     assert.ok(result.node.equals(program));

@@ -5,7 +5,7 @@ import type { Around } from '../rules.ts';
 
 /**
  * A text that the rule leaves alone, or a text with a pattern for each finding, and with what `fixed` means. A finding
- * is told as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has one.
+ * is written as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has one.
  */
 export type Case = string | readonly [text: string, ...saysAndFixed: (RegExp | string | false)[]] | CaseAround;
 

@@ -115,7 +115,7 @@ export function signalsContract(kind: HostKind): void {
     assert.deepEqual(host.output.all, ['ready', 'got USR2', 'got HUP', 'got USR1']);
   });
 
-  test('K13 the first signal in `forwardOnce` is forwarded and recorded, and the next use the table', async (t) => {
+  test('K13 `forwardOnce` forwards and records its first signal, and then the table applies', async (t) => {
     const host = await start(t, kind);
     await host.shell(1, `trap "echo got USR1" USR1; trap "echo got USR2" USR2; echo ready; ${FOR_EVER}`);
     await host.output.next((line) => line === 'ready');
