@@ -95,7 +95,7 @@ test('a read-only volume is refused, unless all is there already', { skip: needs
   assert.equal(install([view]).status, 0);
 });
 
-test('without a directory, with two, and with a flag it does not know, it says what it takes', () => {
+test('sexton install without a directory, with two or with an unknown flag says what it takes', () => {
   for (const args of [[], ['/a', '/b'], ['--force', '/a']]) {
     const { stderr, status } = install(args);
     assert.match(stderr, /^sexton: cannot run sexton install: .*\n$/);

@@ -23,7 +23,7 @@ async function notes(flags: readonly string[], prepare?: string): Promise<readon
 }
 
 describe('sexton explain, of a graveyard', () => {
-  it('says how it is watched on this machine', async (t) => {
+  it('sexton explain says how the graveyard is watched on this machine', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     const isOn = existsSync(SWITCH) && readFileSync(SWITCH, 'utf8').trim() !== '0';
     const told = await notes(['--graveyard', graveyard]);
@@ -37,7 +37,7 @@ describe('sexton explain, of a graveyard', () => {
     ]);
   });
 
-  it('says it where the kernel has no dnotify', async (t) => {
+  it('sexton explain says how the graveyard is watched where the kernel has no dnotify', async (t) => {
     if (spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status !== 0)
       return t.skip('needs the right to mount');
     const { graveyard } = await tempGraveyard(t);
@@ -53,13 +53,13 @@ describe('sexton explain, of a graveyard', () => {
     assert.deepEqual(await notes(flags, 'mount -t tmpfs tmpfs /proc/sys'), []);
   });
 
-  it('notes a file system that another kernel may change', async () => {
+  it('sexton explain notes a file system that another kernel may change', async () => {
     assert.deepEqual(await notes(['--graveyard', '/proc/sys']), [
       'the supervisor does not sleep, and takes an inotify instance: the graveyard is on a file system that another kernel may change, such as NFS, 9p or FUSE',
     ]);
   });
 
-  it('says nothing where there is none', async () => {
+  it('sexton explain says nothing of watching where there is no graveyard', async () => {
     assert.deepEqual(await notes([]), []);
     assert.deepEqual(await notes(['--drain', '5s']), []);
   });

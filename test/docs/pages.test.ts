@@ -36,13 +36,13 @@ describe('the pages', () => {
     assert.ok(!leadsSomewhere('docs/security.md', 'instal.md'));
   });
 
-  it('are all named by the index', () => {
+  it('the index names all pages', () => {
     const listed = linksOf('docs/README.md').map((target) => join('docs', target));
     const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
     assert.deepEqual(listed.filter((page) => page.startsWith('docs/')).toSorted(), pages.toSorted());
   });
 
-  it('have lines of at most 120 columns, but for tables and code', () => {
+  it('the pages have lines of at most 120 columns, but for tables and code', () => {
     const pages = PAGES.filter((page) => page !== 'CHANGELOG.md' && page !== 'src/init/protocol.md');
     assert.deepEqual(
       pages.flatMap((page) => longLines(textOf(page)).map((line) => `${page}: ${line}`)),

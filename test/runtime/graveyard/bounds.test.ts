@@ -60,7 +60,7 @@ describe('the limits of a graveyard', () => {
     assert.match(troubles.items.at(-1) ?? '', /is not told/);
   });
 
-  it('do not hide a stop request among 400 that mean nothing', async (t) => {
+  it('the limits do not hide a stop request among 400 that mean nothing', async (t) => {
     const dir = temporaryDirectory();
     const self = { boot: 'boot', host: 'host' };
     const asks = new Told<unknown>();
@@ -75,7 +75,7 @@ describe('the limits of a graveyard', () => {
     assert.equal(readdirSync(dir).length, 400);
   });
 
-  it('make a start remove at most 512 temporary files of its name', async () => {
+  it('the limits make a start remove at most 512 temporary files of its name', async () => {
     const dir = temporaryDirectory();
     many(600, (name) => writeFileSync(join(dir, `.me.0000000${name.slice(1)}.tmp`), ''));
     assert.equal(await new Store(dir, 'me').prepare(), undefined);

@@ -7,7 +7,7 @@ import { beginGeneration, readGeneration } from '../../../src/runtime/graveyard/
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 describe('the generation of a pod', () => {
-  it('R05 changes with each beginning, which leaves no other file behind', async () => {
+  it('R05 the generation of a pod changes with each beginning, which leaves no other file behind', async () => {
     const dir = temporaryDirectory();
     assert.deepEqual(await readGeneration(dir), {});
     await beginGeneration(dir);
@@ -27,7 +27,7 @@ describe('the generation of a pod', () => {
     assert.deepEqual(readdirSync(dir), ['.generation']);
   });
 
-  it('is missing, with a reason, when the file is not what sexton writes', async () => {
+  it('the generation of a pod is missing, with a reason, when the file is not what sexton writes', async () => {
     const dir = temporaryDirectory();
     await beginGeneration(dir);
     const path = join(dir, '.generation');
@@ -41,7 +41,7 @@ describe('the generation of a pod', () => {
     }
   });
 
-  it('is not read through a link', async () => {
+  it('the generation of a pod is not read through a link', async () => {
     const [dir, other] = [temporaryDirectory(), temporaryDirectory()];
     await beginGeneration(other);
     symlinkSync(join(other, '.generation'), join(dir, '.generation'));
