@@ -14,7 +14,7 @@ function sexton(args: readonly string[], env: Readonly<Record<string, string>> =
 const generationIn = (dir: string): string => readFileSync(join(dir, '.generation'), 'utf8');
 
 describe('sexton begin', () => {
-  it('R05 silently writes a new generation into the graveyard of a flag or SEXTON_GRAVEYARD', () => {
+  it('R05 sexton begin silently writes a generation into the graveyard of a flag or variable', () => {
     const dir = temporaryDirectory();
     const quiet = { stdout: '', stderr: '', status: 0 };
     assert.deepEqual(sexton(['begin', '--graveyard', dir]), quiet);

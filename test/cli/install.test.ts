@@ -103,7 +103,7 @@ test('sexton install without a directory, with two or with an unknown flag says 
   }
 });
 
-test('run from the repository it says what to run instead', () => {
+test('sexton install from the repository says what to run instead', () => {
   const main = join(ROOT, 'src/cli/main.ts');
   const target = temporaryDirectory();
   const { stderr, status } = spawnSync(process.execPath, [main, 'install', target], { encoding: 'utf8' });

@@ -34,7 +34,7 @@ describe('the manual page', () => {
     assert.match(stdout, /^ +--drain /m);
   });
 
-  it('would bring a warning if a line were a request that does not exist', { skip }, () => {
+  it('a manual page with a request that does not exist brings a warning', { skip }, () => {
     assert.match(render(`${page}.nosuch\n`).stderr, /nosuch/);
   });
 });

@@ -43,7 +43,7 @@ describe('the words of sexton stop', () => {
   });
 
   for (const [words, problem] of WRONG) {
-    it(`\`${words}\` are refused`, () =>
+    it(`sexton stop refuses \`${words}\``, () =>
       assert.throws(() => readStopArguments('stop', words.split(' ')), {
         message: `cannot run sexton stop: ${problem}`,
       }));

@@ -105,7 +105,7 @@ describe("OpenKruise's marker", () => {
     });
   }
 
-  it('J12 any other value does not', async () => {
+  it('J12 any other value makes no sidecar', async () => {
     for (const value of ['false', '', '1', 'yes']) {
       assert.equal((await resolved({ [KRUISE]: value }, ['x'], files)).run.member.role, 'main', value);
     }

@@ -28,7 +28,7 @@ const OTHERS = [
 ];
 
 describe('the pages', () => {
-  it('link only to files that are there, and to headings that these have', () => {
+  it('the pages link only to files that are there, and to headings that these have', () => {
     const dead = PAGES.flatMap((page) => linksOf(page).filter((target) => !leadsSomewhere(page, target)));
     assert.deepEqual(dead, []);
     assert.ok(leadsSomewhere('docs/security.md', 'install.md#the-same-bytes'));
@@ -53,7 +53,7 @@ describe('the pages', () => {
     assert.ok(textOf('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
   });
 
-  it('call the image of sexton by one name', () => {
+  it('the pages call the image of sexton by one name', () => {
     const examples = globSync('examples/**/{*.yaml,*.json,Dockerfile}', { cwd: ROOT });
     const names = [...PAGES, ...examples].flatMap((file) => imagesOf(textOf(file)));
     assert.deepEqual([...new Set(names)], ['example.com/sexton:1']);

@@ -45,7 +45,7 @@ describe('README', () => {
     );
   });
 
-  it('shows, like all pages, no installation from a registry', () => {
+  it('README shows, like all pages, no installation from a registry', () => {
     const published = PAGES.filter((page) => /npm install (?:--global )?sexton$/m.test(textOf(page)));
     assert.deepEqual(published, []);
   });

@@ -28,7 +28,7 @@ describe('a duration', () => {
 
   const WRONG = '5 -5s 1.5s 5S s 30s1m 5s5s 1e3s +5s 5sec 0x5s 597h ٣s'.split(' ');
   for (const text of ['', ' ', '5 s', ...WRONG]) {
-    it(`${JSON.stringify(text)} is none, and the reason has a remedy`, () => {
+    it(`${JSON.stringify(text)} is no duration, and the reason has a remedy`, () => {
       const parsed = parseDuration(text);
       assert.ok(!parsed.ok);
       assert.match(parsed.why, /; write /);
@@ -86,6 +86,6 @@ describe("a duration in Go's notation", () => {
   });
 
   for (const text of ['', '5', '-5s', '5x', '1.2.3s', 's', '.s']) {
-    it(`${JSON.stringify(text)} is none`, () => assert.equal(parseGoDuration(text).ok, false));
+    it(`${JSON.stringify(text)} is no duration in Go's notation`, () => assert.equal(parseGoDuration(text).ok, false));
   }
 });

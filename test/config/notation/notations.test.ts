@@ -54,7 +54,7 @@ describe('signals', () => {
     assert.deepEqual(parseSignalMap('HUP:0'), { ok: true, value: { [HUP ?? 0]: 'drop' } });
   });
 
-  it('none of them is the empty list', () => {
+  it('the signals `none` are the empty list', () => {
     assert.deepEqual(parseSignals('none'), { ok: true, value: [] });
   });
 });

@@ -20,7 +20,7 @@ describe('the generation of a pod', () => {
     assert.deepEqual(readdirSync(dir), ['.generation']);
   });
 
-  it('cannot begin where a directory has its name, and leaves no other file behind', async () => {
+  it('a generation cannot begin where a directory has its name, and leaves no other file behind', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, '.generation'));
     await assert.rejects(beginGeneration(dir), { code: 'EISDIR' });

@@ -9,7 +9,7 @@ import { listen, view, type Watched } from './neighbours.ts';
 const BOOT = 'this-boot';
 
 describe('Graveyard with members that do not matter', () => {
-  it('neither tells of them nor connects to them', async (t) => {
+  it('Graveyard neither reports members that do not matter nor connects to them', async (t) => {
     const dir = temporaryDirectory();
     const connected: string[] = [];
     for (const name of ['work', 'other']) {
