@@ -182,7 +182,7 @@ test('a directory that others use, or that is none, is refused and left as it wa
   await assert.rejects(install(source, join(target, 'not', 'there')), /is not there; mount the volume/);
   // A copy that was made by other means.
   await assert.rejects(install(source, source), /not of an installation/);
-  // What a disk of its own begins with, and a directory that is to be made.
+  // A new disk holds lost+found. A missing directory is created.
   const disk = temporaryDirectory();
   mkdirSync(join(disk, 'lost+found'));
   await install(source, disk);

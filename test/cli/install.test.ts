@@ -58,7 +58,7 @@ test('what is installed is whole, says so in one line, and a second time only lo
     again.stdout,
     /^sexton \S+ \(digest [0-9a-f]{12}\) was in \S+ already: \d+ files, \S+ MiB, checked in \S+ s\n$/,
   );
-  // From there on to the next volume.
+  // The installed copy can install to the next volume.
   assert.equal(install([temporaryDirectory()], { program: join(target, 'sexton') }).status, 0);
 });
 

@@ -74,7 +74,7 @@ describe('sexton restart', () => {
     const words = report.stdout.replace(/\s+/g, ' ');
     assert.match(words, new RegExp(`^pod.*: restart in place: graceful, .*; ${said} `));
     assert.match(words, / work [·▾]*█+[ ·]* exit 0, runs again proxy \(sidecar\) [·─▾]*█+[ ·]* exit 0, runs again /);
-    // With or without "after work had ended": it may have been told only then.
+    // The report may add "after work had ended", if the proxy heard of the restart only then.
     assert.match(words, / ended last proxy: TERM .*, asked to stop \(restart requested\) $/);
     const json = JSON.parse((await sexton(stage, 'report', '-o', 'json')).stdout);
     const isRight = new Ajv2020({ validateFormats: false }).compile(reportSchema());

@@ -188,12 +188,12 @@ describe('sexton stop', { concurrency: 3 }, () => {
     });
     await waitForRunning(scratch.graveyard, ['work', 'other']);
     const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
-    // Killed with its container, as an exec of kubectl is: what it has said by then is all that is ever read.
+    // Like an exec of kubectl, it is killed with its container. Its reader gets only what it has printed by then.
     const { stdout, code } = await sexton(stage, ['stop', '--grace', '300ms'], { before });
     const [what, who] = stdout.split('\n');
     assert.equal(what, 'stopping other, work within 300ms');
     assert.match(who ?? '', /^this call runs in the container of work and ends with it: exit code 137 /);
-    // It may still read that its own container is dead before the kernel kills it with that.
+    // It may still read the death of its own container before the kernel kills it.
     if (code !== null) assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /m);
     await pod.end();
   });
@@ -237,7 +237,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assertLines(stdout, /^work was dead already: stopped, exit code 0$/m);
     assert.match(stderr, /^sexton: the grace period is over, but not dead: deaf \(running\); see sexton status/);
     assert.equal(code, 1);
-    // The request is still there, and a supervisor that comes to itself hears it.
+    // The request is still there, and a supervisor that continues hears it.
     send(supervisor, 'SIGCONT');
     await pod.end();
     assert.equal(readTombstone(scratch.graveyard, 'deaf')?.StopReason, 'request');

@@ -102,7 +102,7 @@ describe('a report', () => {
     assert.doesNotMatch(afterTerm(1_900), /hurried/);
   });
 
-  // The supervisor hears later of what init did by itself: it notes the signal with init's time, and the phase then.
+  // The supervisor hears later what init did by itself. It records the signal with init's time, and the phase then.
   for (const heardMs of [4_500, 6_500])
     it(`a stop signal begins when init sent it, though it was heard of ${heardMs - 4_010} ms later`, () => {
       const History = (PROXY.History ?? []).flatMap((entry) => {

@@ -66,9 +66,9 @@ function tell(container: Container): Told | undefined {
   const { memo, command, member } = container;
   const state = memo?.state;
   if (state?.child.is !== 'gone' || command?.exit === undefined || command.diedAtMs === undefined) return undefined;
-  // After a restart in place the command was not started again: the end is that of none.
+  // After a restart in place the command was not started again, so no end of it is recorded.
   if (state.child.reason === 'never-started') return undefined;
-  // Init has left before the supervisor had written it.
+  // Init exited before the supervisor had written the end.
   if (container.hasLeftUnrecorded) return undefined;
   // Init may have started another one that its supervisor has not heard of.
   if (state.births !== command.id) return undefined;

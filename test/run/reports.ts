@@ -54,7 +54,7 @@ export class FileReports {
         // One per file and one for all. A file that broke has none and is closed at the end.
         if (event.data.file !== undefined) this.#close(event.data.file, event.data.duration_ms);
         return;
-      // What else there is says when tests are queued and begun.
+      // Other events only report that tests are queued or begin.
       default:
     }
   }

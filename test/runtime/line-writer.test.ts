@@ -56,7 +56,7 @@ describe('a writer of lines', () => {
       text += take(reading);
       assert.equal(text.length % LINE.length, 0);
       assert.equal(text, LINE.repeat(text.length / LINE.length));
-      // None was written before the last was said, as that is done in a later turn.
+      // The writer writes in a later turn, so all lines were queued before the first was written.
       assert.equal(text.length, KEPT_BYTES);
     });
 

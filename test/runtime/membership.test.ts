@@ -65,7 +65,7 @@ function memberOf(t: TestContext, dir: string, host: string, onListen = (bind: (
     server = await listen(t, path, () => {});
     if (hasLeft) server.close();
   };
-  // Without a directory there is no socket, which ends no host.
+  // Without a directory there is no socket, which is no error for a host.
   const hold = (path: string): void => onListen(() => void bind(path).catch(() => {}));
   const events = { listen: hold, peersSeen: () => {}, stopAsked: asks.add };
   const publish = (more: Partial<Tombstone> = {}): void =>

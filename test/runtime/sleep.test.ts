@@ -1,4 +1,4 @@
-/** When a supervisor may sleep, as far as that is a matter of what it knows. */
+/** When a supervisor may sleep, as far as its own state decides that. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';

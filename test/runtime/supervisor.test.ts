@@ -173,7 +173,7 @@ test('a probe that succeeded while this process stood still is a success', async
       if (vitals?.readiness !== undefined) resolve(vitals.readiness.lastOk);
     };
   });
-  // Told before the connection is asked for, which is in the next tick; the one after that is ours.
+  // The channel reports before the connection is requested in the next tick. The pause takes the tick after that.
   const pause = (): void => {
     process.nextTick(() => process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)));
   };

@@ -1,6 +1,5 @@
 /**
- * What the host has done, or not done, because we were late: a start that a stop request overtook, and the KILL at the
- * deadline.
+ * What the host does when the supervisor is late: it refuses a start after a stop request, and KILLs at the deadline.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

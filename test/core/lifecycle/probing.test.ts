@@ -99,7 +99,7 @@ describe('a probe that takes too long', () => {
       const { state } = life;
       const id = state.tasks[0]?.id ?? 0;
       const nowMs = life.nowMs;
-      // As after a pause: the host tells late of what happened in time.
+      // As after a pause, the host reports late what happened in time.
       life.nowMs = nowMs - 2_000 + endedAt;
       life.feed({ type: 'taskEnded', id, ok: true, detail: '', output: '' });
       assert.equal(isHealthy(life), healthy, `ended at ${endedAt}`);

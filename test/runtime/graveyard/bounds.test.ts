@@ -95,7 +95,7 @@ describe('the limits of a graveyard', () => {
     t.after(() => liveness.stop());
     await liveness.follow(['a']);
     while (connections < 3) await sleep(10);
-    // Two more would come within this time.
+    // Without the limit two more would come within this time.
     await sleep(2_500);
     assert.equal(connections, 3);
     await liveness.retry('a');

@@ -1,4 +1,4 @@
-/** R05: the file that tells what was written before the last run of the pod's init containers. */
+/** R05: the file that marks what was written before the last run of the pod's init containers. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -35,7 +35,7 @@ async function holder(t: TestContext, dir: string, name: string): Promise<Helper
   return helper;
 }
 
-/** The server keeps each connection; the result is told of them. */
+/** The server keeps each connection and adds it to the result. */
 async function listening(t: TestContext, dir: string, name: string): Promise<Told<Socket>> {
   const connections = new Told<Socket>();
   await listen(t, join(dir, `.${name}.sock`), connections.add);

@@ -113,7 +113,7 @@ function ending(kind: HostKind): void {
     const commands = [{ type: 'exit', code: 3 } as const, { type: 'listen', path } as const];
     host.say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands } });
     assert.deepEqual(await within('the host ends', host.ended), { code: 3, signal: null });
-    // To listen is to remove what is there; whether the socket itself is still there makes no difference.
+    // To listen, the host removes the file. The socket itself may or may not be left.
     assert.equal(statSync(path, { throwIfNoEntry: false })?.isFile() ?? false, false);
   });
 }

@@ -168,7 +168,7 @@ export class HostProcess {
   }
 
   private async end(): Promise<void> {
-    // Asked first, so that the groups are ended too; then without asking.
+    // An exit command also ends the groups. KILL follows if the host does not obey.
     this.#say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands: [{ type: 'exit', code: 0 }] } });
     await within('the host ends', this.ended, 5_000).catch(() => send(this.pid, 'SIGKILL'));
     for (const wire of this.#wires.all) wire.destroy();

@@ -185,7 +185,7 @@ describe('the address of a listener', { concurrency: 4 }, () => {
   });
 
   it('the address is reported when its mode cannot be changed', async (t) => {
-    // An abstract one has none.
+    // An abstract socket has no mode.
     const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory()}` });
     await waitFor('it is reported', () => lines.length > 0);
     assert.match(lines.join(), /^error cannot answer HTTP at unix:/);

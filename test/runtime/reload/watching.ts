@@ -70,7 +70,7 @@ export class Watching {
     return watching;
   }
 
-  /** What has changed until `count` changes were told, and then nothing more was. */
+  /** The reported changes, when there are `count` of them and no more is to come. */
   async told(count: number): Promise<readonly number[]> {
     await waitFor(`${count} changes`, () => this.changes.length >= count);
     await this.settle();
@@ -84,7 +84,7 @@ export class Watching {
       let nextMs = 0;
       let waitMs = 300;
       await waitFor('the change of the marker', () => {
-        // Again, as the first one may be what the others are compared with; ever more seldom, as a change must settle.
+        // The first content may become the baseline, so write again. Wait longer each time, as a change must settle.
         if (performance.now() > nextMs) {
           writeFileSync(this.#marker, `${marks} ${Math.random()}`);
           nextMs = performance.now() + waitMs;

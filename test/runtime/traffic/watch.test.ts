@@ -27,7 +27,7 @@ const LOCAL_HOSTS = ['127.0.0.1', '::1', POD, POD6, '127.0.0.6'];
 const HOWS: readonly How[] = ['request', 'request and leave', 'touch', 'break off'];
 const PORT = 8080;
 const options = { skip: NO_NAMESPACES };
-/** Longer than anything that has come waits for its explanation. */
+/** Longer than any connection waits for its explanation. */
 const EXPLAINED_AFTER_MS = 3_500;
 const MAX_TIMES = 100;
 const MANY = 40;
