@@ -21,7 +21,7 @@ function resultsOf([file = '', ...args]: readonly string[], script: string, env:
   return JSON.parse(execFileSync(file, words, { env, encoding: 'utf8' })) as Result[];
 }
 
-/** Returns the results, which are the same. */
+/** Asserts that both Nodes have the same results, and returns these. */
 function compare(script: string, env: NodeJS.ProcessEnv): Result[] {
   const original = resultsOf([NODE], script, env);
   const delivered = resultsOf(PORTABLE_NODE, script, env);

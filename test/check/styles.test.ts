@@ -15,7 +15,7 @@ import { checkAs } from './rules.ts';
 
 type Style = (text: string) => string;
 
-/** Behind each line; what follows an ignore is its reason, and goes with it. */
+/** A comment behind each line. Text behind an ignore is its reason and disappears with it. */
 const COMMENTED: Style = (text) =>
   lineByLine(text, (line, index) => (/^---$|sexton-ignore/.test(line) ? line : `${line}\t#\tnote ${index} "quoted"`));
 const CRLF: Style = (text) => text.replaceAll('\n', '\r\n');

@@ -27,7 +27,7 @@ function lacks(shell: string): string | false {
     : `${shell} is not installed (apt-get install ${shell})`;
 }
 
-/** What bash offers for a line that ends in these words, the last of which is being written. */
+/** What bash offers for a line of these words, whose last one is being typed. */
 function offeredByBash(script: string, words: readonly string[]): readonly string[] {
   const line = words.map((word) => `'${word}'`).join(' ');
   const ask = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _sexton; printf '%s\n' "${'$'}{COMPREPLY[@]}"`;

@@ -117,7 +117,7 @@ test('another version takes the name over, the old one stays until its removal i
 test('a killed installation leaves no program, and the next one removes its leftovers', async (t) => {
   const source = makeSource();
   const target = temporaryDirectory();
-  // A pipe that nobody writes to: there the copying stops.
+  // The copy blocks at a pipe that has no writer.
   const path = join(source, 'app/run.cjs');
   renameSync(path, `${path}.real`);
   execFileSync('mkfifo', [path]);
@@ -129,10 +129,10 @@ test('a killed installation leaves no program, and the next one removes its left
   await waitFor('the copy is begun', () => globSync(join(target, 'versions/.sexton-*/app')).length > 0);
   child.kill('SIGKILL');
   await once(child, 'close');
-  // Not even a link that leads nowhere yet.
+  // There is not even a dangling link yet.
   assert.deepEqual(readdirSync(target), ['versions']);
   renameSync(`${path}.real`, path);
-  // One so young may still be written by another run.
+  // Another run may still be writing a copy that is so young.
   await install(source, target);
   assert.equal(run(target), 'one\n');
   assert.notEqual(begun(), undefined);

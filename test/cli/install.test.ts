@@ -116,8 +116,7 @@ scenario('what runs from a version that was replaced goes on, also when its supe
   const target = temporaryDirectory();
   install([target]);
   const old = dirname(readlinkSync(join(target, 'sexton')));
-  // The program is named in `inside`: the helper's own is that of the build.
-  // Awake however long the installation below takes.
+  // `bare`, as the helper would start the program of the build. AWAKE, as the installation below may take long.
   const container = startContainer(scratch, {
     bare: true,
     command: [

@@ -27,7 +27,7 @@ describe('the JSON Schema and the parser agree', () => {
       const inJson = await problemsOf('/c.json', JSON.stringify(content), hasCommand);
       const inYaml = await problemsOf('/c.yaml', stringify(content), hasCommand);
       assert.equal(inJson.length, is === 'right' ? 0 : 1, inJson.join('\n'));
-      // In YAML every scalar is its text: a list of words with a number in it is right there.
+      // In YAML every scalar is its text, so a list of words may hold a number.
       if (!JSON.stringify(content).includes('["a",5]')) assert.equal(inYaml.length, inJson.length, inYaml.join('\n'));
       assert.equal(isRight(content), is !== 'wrong', JSON.stringify(isRight.errors));
     });

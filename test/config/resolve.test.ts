@@ -8,7 +8,7 @@ import { filesOf } from './files.ts';
 
 type Resolved = Extract<Resolution, { ok: true }>;
 
-/** Without a configuration file the answer is no promise: the start of a container does not wait for one. */
+/** Without a configuration file the answer is synchronous, so the start of a container waits for no file. */
 function resolved(argv: readonly string[], env: Env = {}, files = filesOf()): Resolved {
   const resolution = resolveRun(argv, env, files);
   assert.ok(!(resolution instanceof Promise), 'synchronous');

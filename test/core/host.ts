@@ -1,6 +1,6 @@
 /**
- * The world of one member, by script: the child, what it leaves behind, the actions beside it. It does for the effects
- * of the core what a host would do, and keeps what is to happen by itself.
+ * The scripted world of one member: the child, its leftovers and its actions. It carries out the effects of the core as
+ * a host does, and keeps the events that are still to come.
  */
 import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
 import type { ChildExit } from '../../src/core/exit.ts';

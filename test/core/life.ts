@@ -97,7 +97,7 @@ export class Life {
     return this.pass(0);
   }
 
-  /** From outside of the container, unless it is said. */
+  /** The signal comes from outside of the container unless `from` says otherwise. */
   signal(signal: number, from: { readonly terminal?: boolean; readonly pid?: number } = {}): this {
     const passed = this.state.child.is === 'alive' ? this.host.passOn(signal, this.nowMs) : undefined;
     if (passed === undefined)

@@ -109,7 +109,7 @@ function unknownSubcommands(text: string): string[] {
   return named.filter((word) => !COMMAND_NAMES.some((name) => name === word));
 }
 
-/** sexton's own are 125 to 127; above are signals, and what is below 100 is of the command or of a subcommand. */
+/** sexton's own codes are 125 to 127. Those above are signals. */
 function unknownExitCodes(text: string): string[] {
   const named = found(text, /exit(?:s with|s| code) `?(\d{3})\b/g);
   return named.filter((code) => Number(code) < 125 || Number(code) > 128 + 64);

@@ -14,7 +14,7 @@ const MAX_README_LINES = 150;
 
 const WORKFLOW = '.github/workflows/release.yml';
 const OURS = `https://github.com/acme/sexton/${WORKFLOW}@refs/tags/v1.2.3`;
-/** cosign searches an expression in the identity of the signer, so one without anchors takes any signature. */
+/** cosign searches for the expression in the signer's identity, so one without anchors takes any signature. */
 const OTHERS = [
   `https://github.com/mallory/sexton/${WORKFLOW}@refs/tags/v1.2.3`,
   `https://github.com/acme/other/${WORKFLOW}@refs/tags/v1.2.3`,

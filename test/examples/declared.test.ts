@@ -94,7 +94,7 @@ function mismatches(
   ].map((it) => `${name}: ${it}`);
 }
 
-/** What follows sexton's own name, where it is what the container starts and `run` is what is asked of it. */
+/** The words behind sexton's name, if the container starts sexton and the subcommand is `run`. */
 function argumentsOf(container: Container): { container: Container; words: readonly string[] }[] | undefined {
   const [program = '', ...words] = [...(container.command ?? []), ...(container.args ?? [])];
   const isRun = words[0] === 'run' || words[0] === '--' || words[0]?.startsWith('--') === true;
