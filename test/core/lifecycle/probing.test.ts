@@ -81,7 +81,7 @@ describe('a probe', () => {
 });
 
 describe('a probe that takes too long', () => {
-  it('a probe is told to end when its time is over, which is a failure', () => {
+  it('a probe is ordered to end when its time is over, which is a failure', () => {
     const life = probed('readiness', [OK, 'never'], { failures: 1, timeoutMs: 400 }).pass(1_399);
     assert.deepEqual([life.endsOf('readiness'), isHealthy(life)], [[], true]);
     life.pass(1);
