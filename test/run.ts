@@ -31,7 +31,7 @@ const ROOT = join(import.meta.dirname, '..');
 const CONTAINERS = /^test\/(pods\/real|docker)\//;
 /** What needs a Kubernetes cluster. */
 const CLUSTER = /^test\/cluster\//;
-/** What needs neither the built program nor a process; and of that what tries many thousands of lives. */
+/** What needs neither the built program nor a process. THOROUGH is the part that tries many thousands of lives. */
 const QUICK = /^test\/(core|docs)\/|^test\/config\/(?!.*blackbox)|^test\/cli\/subcommand/;
 const THOROUGH = /^test\/core\/(metamorphic|properties)\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
@@ -55,7 +55,7 @@ for (const name of ['COLUMNS', 'FORCE_COLOR', 'NO_COLOR']) delete process.env[na
 process.env.LC_ALL = 'C.UTF-8';
 process.umask(0o022);
 
-// Broken off: what the tests started must go as well.
+// An interrupted run must also end what its tests started.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],

@@ -77,7 +77,7 @@ test('the inventory lists every delivered file but itself, and its digest covers
 test('a code cache of another build is left aside, although V8 would take it', () => {
   const app = copyOf(join(DELIVERED, 'app'));
   const path = join(app, 'run.cjs');
-  // As long as before, which is all that V8 looks at.
+  // The source keeps its length, which is all that V8 checks.
   writeFileSync(path, readFileSync(path, 'latin1').replace(/^\/\/.{30}/, `//${'0'.repeat(30)}`));
   assert.equal(isRejected(app), 'undefined');
 });

@@ -1,4 +1,4 @@
-/** A constant in the form of ICU's data, shortened in programs that are compiled for it, which then run. */
+/** Compiles programs with a constant in the form of ICU's data, shortens the constant, and runs the programs. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
@@ -119,7 +119,7 @@ function changed(change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/** Where the table's entry of the last read-only segment of that type begins: of PT_LOAD the one with the data. */
+/** The offset of the last read-only segment of that type in the table. For PT_LOAD that segment has the data. */
 function entryOf(wanted: number): number {
   const { offset, segments } = segmentsOf(PROGRAM);
   const index = segments.findLastIndex(({ type, flags }) => type === wanted && (flags & 2) === 0);
@@ -163,7 +163,7 @@ const UNEXPECTED: readonly (readonly [string, () => Buffer, RegExp])[] = [
 ];
 
 for (const [name, make, problem] of UNEXPECTED)
-  test(`a program that ${name} is left as it is, and the problem is told`, () => {
+  test(`a program that ${name} is left as it is, and the problem is reported`, () => {
     const program = make();
     const result = makeSmaller(Buffer.from(program), 'english');
     assert.ok(result.node.equals(program));

@@ -1,6 +1,6 @@
 /**
- * Whether the delivered Node, of whose ICU data only the English and common part is left, handles text as the Node that
- * it was made of.
+ * The delivered Node keeps only the English and the common part of the ICU data. These tests compare its results for
+ * text with those of the original Node.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -21,7 +21,7 @@ function resultsOf([file = '', ...args]: readonly string[], script: string, env:
   return JSON.parse(execFileSync(file, words, { env, encoding: 'utf8' })) as Result[];
 }
 
-/** Returns the results, which are the same. */
+/** Asserts that both Nodes have the same results, and returns these. */
 function compare(script: string, env: NodeJS.ProcessEnv): Result[] {
   const original = resultsOf([NODE], script, env);
   const delivered = resultsOf(PORTABLE_NODE, script, env);
@@ -31,7 +31,7 @@ function compare(script: string, env: NodeJS.ProcessEnv): Result[] {
   return original;
 }
 
-test('text in English is handled as by the original Node', (t) => {
+test('the delivered Node handles text in English as the original Node does', (t) => {
   for (const env of ENVIRONMENTS) {
     const results = compare('english.ts', env);
     t.diagnostic(`${results.length} results`);

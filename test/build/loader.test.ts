@@ -1,4 +1,4 @@
-/** What is changed in the loader that is laid beside Node. */
+/** The changes to the loader that is delivered beside Node. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * action.yml by what GitHub does with it: it evaluates the expressions of `env`, writes `run` to a file, and runs that with
+ * Runs action.yml as GitHub does. It evaluates the expressions of `env`, writes `run` to a file, and runs that with
  * `bash --noprofile --norc -e -o pipefail` in the workspace (docs.github.com, metadata syntax of composite actions).
  */
 import assert from 'node:assert/strict';

@@ -16,7 +16,7 @@ function manifest(annotations: string): string {
   return `${text.replace('metadata: {name: web}', `metadata: {name: web, annotations: {${annotations}}}`)}${OTHER}`;
 }
 
-/** By whether the program is killed after 30 s: that is what it was declared for. */
+/** Shows how a declaration was understood, by whether the program is killed after 30 s. */
 async function outcomeOf(annotations: string) {
   const { findings, workloads, unreadable } = await check([{ path: 'a.yaml', text: manifest(annotations) }]);
   assert.deepEqual(unreadable, []);

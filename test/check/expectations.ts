@@ -1,5 +1,5 @@
 /**
- * What the tests of the rules expect, one by one: rules.test.ts asks all of it, mutants.ts asks it of broken rules.
+ * What the tests of the rules expect, one by one. rules.test.ts tests the rules by it, and mutants.ts broken rules.
  */
 import assert from 'node:assert/strict';
 import type { Finding } from '../../src/check/finding.ts';

@@ -37,8 +37,8 @@ const written = fc
     const lines = rules.join('---\n').split('\n');
     for (const [index, at] of comments.entries()) {
       const line = at % lines.length;
-      // Behind a value; a line of a block scalar would take it as text, and the examples have none.
-      // What is behind an ignore is its reason, and goes with it.
+      // The note follows a value. A block scalar would take it as text, but the examples have none.
+      // Text behind an ignore is its reason and disappears with it.
       if (!/^$|^---$|sexton-ignore/.test(lines[line] ?? ''))
         lines[line] += `${index % 2 === 0 ? ' ' : '\t'}# note ${index}`;
     }

@@ -69,7 +69,7 @@ describe('the formats of a check', () => {
       assert.equal(properties.file, finding.place.source.path);
       assert.equal(properties.title, `sexton ${finding.rule}`);
       assert.ok(Number(properties.line) >= 1);
-      // The runner drops a column where the lines differ.
+      // The runner ignores a column if the finding has several lines.
       assert.equal(properties.col === undefined, properties.endLine !== undefined);
       if (properties.endLine !== undefined) assert.ok(Number(properties.endLine) > Number(properties.line));
     }
@@ -178,7 +178,7 @@ function outcomes({ children }: Element, name: string): number {
   return children.filter((one) => one.children.some((outcome) => outcome.name === name)).length;
 }
 
-/** As the runner of GitHub takes a line apart: properties by comma and equals sign, then what is escaped. */
+/** Parses a line as the runner of GitHub does: properties by comma and equals sign, then the escapes. */
 function commandOf(line: string) {
   const [, name = '', head = '', message = ''] = /^::([a-z]+) ([^:]*)::(.*)$/.exec(line) ?? assert.fail(line);
   const unescaped = (text: string): string =>

@@ -1,6 +1,6 @@
 /**
- * Inputs that somebody else has written: no name, depth or length of them makes `sexton check` fail, stand still, or
- * print what a terminal or a CI takes as a command.
+ * Inputs that somebody else has written. No name, depth or length in them makes `sexton check` fail or hang. It prints
+ * nothing that a terminal or a CI takes as a command.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * Ignores that ignore nothing: only of a rule that was asked can that be known.
+ * Ignores that ignore nothing. The check can know that only of a rule that it has run.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

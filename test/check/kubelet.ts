@@ -1,7 +1,7 @@
 /**
- * What the kubelet does to the containers of a pod that is deleted, in virtual time: one procedure a container, as
- * killContainer in pkg/kubelet/kuberuntime/kuberuntime_container.go and the terminationOrdering beside it have it. The
- * real one counts the time of hooks and turns in whole seconds, rounded down.
+ * Simulates in virtual time how the kubelet stops the containers of a deleted pod. Each container goes through
+ * killContainer and terminationOrdering, both in pkg/kubelet/kuberuntime. Like the kubelet, the simulation counts the
+ * time of hooks and turns in whole seconds, rounded down.
  */
 
 export interface Actual {

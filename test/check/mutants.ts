@@ -1,7 +1,7 @@
 /**
- * `node test/check/mutants.ts [FILE...]`: breaks the conditions of the rules, one at a time, and says which mutants no
- * test notices, nor the compiler. Fails when there is one that EQUIVALENT does not excuse. The mutants are made in a
- * copy, and the working tree stays as it is.
+ * `node test/check/mutants.ts [FILE...]` breaks the conditions of the rules, one at a time. It prints the mutants that
+ * neither a test nor the compiler notices, and fails if EQUIVALENT does not excuse one. It works in a copy of the
+ * working tree.
  */
 import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../helpers/paths.ts';
 import { installSwitch, type Mutant, Mutants } from './mutate.ts';
 
-/** Mutants that do what the rule does, by what they replace: no test can notice them. */
+/** Mutants that do what the rule does, so no test can notice them. */
 const EQUIVALENT: readonly { readonly from: string; readonly to: string; readonly because: string }[] = [
   {
     from: "typeof name === 'string'",

@@ -1,7 +1,7 @@
 /**
- * Breaks conditions mechanically: every condition is forced to true and to false, every bound is moved by one, least
- * and most are swapped, and the ends of patterns are opened. All mutants of a file stand in one text, and
- * `globalThis.mutant` says which of them is in force.
+ * Breaks conditions mechanically. It forces every condition to true and to false and moves every bound by one. It also
+ * swaps least and most, and opens the ends of patterns. One text holds all mutants of a file, and `globalThis.mutant`
+ * selects one of them.
  */
 import { join, relative } from 'node:path';
 import type { Expression, Node, RegularExpressionLiteral } from 'typescript/unstable/ast';
@@ -146,7 +146,7 @@ export class Mutants {
         return isCondition(node) ? ['true', 'false'] : [];
       }
 
-      /** A number that something is compared with, or that stands for what is not said. */
+      /** A number that something is compared with, or a default behind `??`. */
       function isBound(node: Node): boolean {
         const { parent } = node;
         if (!isBinaryExpression(parent) || textOf(node) === '0') return false;
@@ -154,7 +154,7 @@ export class Mutants {
         return kind in MOVED || kind === SyntaxKind.QuestionQuestionToken;
       }
 
-      /** Whether it is asked if it is true. */
+      /** Whether the code branches on the value of the node. */
       function isCondition(node: Node): boolean {
         const parent: Node | undefined = node.parent;
         if (parent === undefined) return false;
@@ -186,7 +186,7 @@ export class Mutants {
     });
   }
 
-  /** A guard that only tells the compiler what is known anyway cannot be left out. */
+  /** A guard that only narrows a type does not compile when it is mutated. */
   compiles({ file, start, end, to }: Mutant): boolean {
     const path = join(ROOT, file);
     const sound = this.#sound.get(file) ?? '';
@@ -217,7 +217,7 @@ const MOVED: Readonly<Partial<Record<SyntaxKind, string>>> = {
   [SyntaxKind.GreaterThanEqualsToken]: '>',
 };
 
-/** Properties of what is only told or shown. */
+/** Properties that hold texts for a reader. */
 const TOLD = /^(what|say|why|remedy|title)$/;
 
 function flat(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * .pre-commit-hooks.yaml by what pre-commit does with it: it splits `entry` into words and runs that with the names of those changed files
- * that `files` matches (pre-commit.com, creating new hooks).
+ * Runs .pre-commit-hooks.yaml as pre-commit does. pre-commit splits `entry` into words and appends the names of the
+ * changed files that `files` matches (pre-commit.com, creating new hooks).
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
- * The part of SARIF 2.1.0 that sexton writes, as a JSON Schema: what the specification (OASIS, errata 01) requires of
- * these objects, and of their properties only those that sexton uses, so that a new one is looked up there first. No
- * package of the npm registry holds OASIS' own schema. `node test/check/sarif.ts FILE` validates by it, from a file.
+ * A JSON Schema of the part of SARIF 2.1.0 that sexton writes. It requires what the specification (OASIS, errata 01)
+ * requires. It allows only the properties that sexton uses, so a new one is looked up in the specification first. No
+ * npm package holds OASIS' own schema. `node test/check/sarif.ts FILE` validates by the copy of it in FILE.
  */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
@@ -101,7 +101,7 @@ export async function everyFinding(): Promise<Result> {
 const [, script, path] = process.argv;
 if (script === import.meta.filename) {
   if (path === undefined) throw new Error('usage: node test/check/sarif.ts sarif-schema-2.1.0.json');
-  // It is of draft 4, which ajv knows no more; nothing in it but its names differs.
+  // OASIS' schema is of draft 4, which ajv no longer supports. Only these two keys differ.
   const { $schema: _draft, id: _id, ...schema } = JSON.parse(readFileSync(path, 'utf8'));
   const isRight = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   const result = await everyFinding();

@@ -1,5 +1,5 @@
 /**
- * Random pods: what is known of their containers, and what these really do, which lies within it. The prediction must
+ * Random pods: what is known of their containers, and what these really do within those bounds. The prediction must
  * contain the outcome.
  */
 import assert from 'node:assert/strict';
@@ -34,7 +34,7 @@ export function drawPod(seed: number): DrawnPod {
     const ownKillMs = dice.chance(0.3) ? graceMs - 100 : Number.POSITIVE_INFINITY;
     const peer = dice.chance(0.3) ? dice.pick([undefined, ...actual]) : undefined;
     const deadlines = peer === undefined ? [] : [{ of: peer.name, graceMs: dice.int(graceMs) }];
-    // It may have gone before it could tell.
+    // The peer may have ended before it could write its deadline.
     const isTold = dice.chance(0.8);
     plans.push({
       name,
@@ -62,7 +62,7 @@ export function drawPod(seed: number): DrawnPod {
         });
         const capMs = Math.min(termMs + waitsAtMostMs, ...turns);
         const ends = waitsFor.map((other) => endOf(other));
-        // Nothing is known of its end while it waits, but for what ends the waiting.
+        // While it waits, only what ends the waiting decides when it ends.
         const isWaiting = ends.some((end) => end === undefined);
         if (isWaiting && !Number.isFinite(capMs)) return Number.isFinite(ownKillMs) ? ownKillMs : undefined;
         const waited = isWaiting ? capMs : Math.max(termMs, ...ends.map((end) => (end ?? 0) + chosen.linger));
@@ -74,7 +74,7 @@ export function drawPod(seed: number): DrawnPod {
   return { plan: { graceMs, containers: plans }, actual };
 }
 
-/** Whole seconds as often as not: what manifests hold. */
+/** Half of the times are whole seconds, as in manifests. */
 function drawInterval(dice: Dice, mostMs: number): Interval {
   const draw = (): number => (dice.chance(0.5) ? dice.int(Math.floor(mostMs / 500)) * 1_000 : dice.int(2 * mostMs));
   const [a, b] = [draw(), draw()];
@@ -87,7 +87,7 @@ function choose(dice: Dice, { minMs, maxMs }: Interval): number {
   return at === 0 ? minMs : at === 1 ? maxMs : minMs + dice.int(maxMs - minMs + 1);
 }
 
-/** Throws where the outcome is not what was predicted; else how many were killed, and how many for certain. */
+/** Throws where the outcome was not predicted. Returns how many were killed, and how many for certain. */
 export function compare({ plan, actual }: DrawnPod): { readonly killed: number; readonly certain: number } {
   const outcome = playStop(plan.graceMs, actual);
   let killed = 0;

@@ -1,6 +1,6 @@
 /**
- * Every example with a finding, written in every style: it is found all the same, its fix keeps the style, and to
- * ignore it takes nothing else away.
+ * Writes the bad example of each rule in every style. The rule still finds the problem, and its fix keeps the style. To
+ * ignore a finding hides no other.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -15,7 +15,7 @@ import { checkAs } from './rules.ts';
 
 type Style = (text: string) => string;
 
-/** Behind each line; what follows an ignore is its reason, and goes with it. */
+/** A comment behind each line. Text behind an ignore is its reason and disappears with it. */
 const COMMENTED: Style = (text) =>
   lineByLine(text, (line, index) => (/^---$|sexton-ignore/.test(line) ? line : `${line}\t#\tnote ${index} "quoted"`));
 const CRLF: Style = (text) => text.replaceAll('\n', '\r\n');
@@ -78,7 +78,7 @@ function json(text: string): string | undefined {
 }
 
 function stylesOf(rule: Rule): readonly (readonly [string, string])[] {
-  // That rule is about comments: they are lost where the text is written anew.
+  // The rule on ignores is about comments, which are lost when the text is rewritten.
   const isPlain = rule.on === 'dockerfile' || rule.on === 'ignores';
   const styles = Object.entries({ ...PLAIN_STYLES, ...(isPlain ? {} : YAML_STYLES) });
   const { bad } = examplesOf(rule);

@@ -88,7 +88,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     const hooked = main({ name: 'proxy', hook: exactly(2_500) });
     const later = timelineOf({ graceMs: 9_000, containers: [drains, hooked] });
     assert.deepEqual(stopOf(later).told, { minMs: 4_500, maxMs: 5_000 });
-    // Its own TERM comes when that deadline is over.
+    // The hook delays its own TERM until that deadline is over.
     const late = timelineOf({
       graceMs: 9_000,
       containers: [{ ...drains, hook: exactly(6_000) }, main({ name: 'proxy' })],
@@ -118,7 +118,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
       sum.killed += killed;
       sum.certain += certain;
     }
-    // Pods in which nothing is ever killed, or all is uncertain, would prove nothing.
+    // The test needs pods with a KILL, and pods with a certain outcome.
     assert.ok(sum.killed > 100 && sum.certain > 100, JSON.stringify(sum));
   });
 });

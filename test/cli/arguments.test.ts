@@ -4,7 +4,7 @@ import { readArguments, readLeadingFlags } from '../../src/cli/commands/argument
 import { COMMAND_NAMES, COMMANDS, type CommandFlag } from '../../src/cli/commands/commands.ts';
 
 describe('the words after a subcommand', () => {
-  it('are flags and others in any order, in both notations, until -- ends the flags', () => {
+  it('flags and words come in any order and in both notations, until -- ends the flags', () => {
     assert.deepEqual(readArguments('stop', ['web', '--grace', '5s', 'db', '--no-wait', '--graveyard=/g'], 9), {
       flags: { grace: '5s', 'no-wait': true, graveyard: '/g' },
       words: ['web', 'db'],
@@ -15,14 +15,14 @@ describe('the words after a subcommand', () => {
     });
   });
 
-  it('begin with the flags of the subcommand where a command line follows', () => {
+  it('the flags of a subcommand come before the command line that follows', () => {
     const rest = ['--drain', '5s', '--', 'web', '-o', 'json'];
     assert.deepEqual(readLeadingFlags('explain', ['-o', 'json', ...rest]), { flags: { output: 'json' }, rest });
     assert.deepEqual(readLeadingFlags('explain', rest), { flags: {}, rest });
     assert.deepEqual(readLeadingFlags('explain', ['--output=text']), { flags: { output: 'text' }, rest: [] });
   });
 
-  it('accept -o and --output with a blank, an equals sign or nothing before the value', () => {
+  it('-o and --output take a value after a blank, an equals sign or nothing', () => {
     for (const name of ['status', 'explain', 'report'] as const)
       for (const words of [['-o', 'json'], ['-o=json'], ['-ojson'], ['--output=json'], ['--output', 'json']])
         assert.deepEqual(readArguments(name, words, 0), { flags: { output: 'json' }, words: [] });
@@ -34,7 +34,7 @@ describe('the words after a subcommand', () => {
 
   const takingOne = COMMAND_NAMES.filter((name) => COMMANDS[name].flags.length > 0);
   for (const name of takingOne) {
-    it(`of sexton ${name} hold each flag at most once`, () => {
+    it(`sexton ${name} refuses a flag that is given twice, unless it may repeat`, () => {
       const flags: readonly CommandFlag[] = COMMANDS[name].flags;
       for (const { name: flag, takes, choices, isRepeated } of flags) {
         if (isRepeated) continue;
@@ -60,7 +60,7 @@ describe('the words after a subcommand', () => {
     ['a b', 'unexpected argument b; see sexton status --help'],
   ];
   for (const [words, problem] of WRONG) {
-    it(`\`${words}\` are refused`, () =>
+    it(`sexton status refuses \`${words}\``, () =>
       assert.throws(() => readArguments('status', words.split(' '), 1), {
         message: `cannot run sexton status: ${problem}`,
       }));

@@ -14,7 +14,7 @@ function sexton(args: readonly string[], env: Readonly<Record<string, string>> =
 const generationIn = (dir: string): string => readFileSync(join(dir, '.generation'), 'utf8');
 
 describe('sexton begin', () => {
-  it('R05 silently writes a new generation into the graveyard of a flag or SEXTON_GRAVEYARD', () => {
+  it('R05 sexton begin silently writes a generation into the graveyard of a flag or variable', () => {
     const dir = temporaryDirectory();
     const quiet = { stdout: '', stderr: '', status: 0 };
     assert.deepEqual(sexton(['begin', '--graveyard', dir]), quiet);
@@ -23,7 +23,7 @@ describe('sexton begin', () => {
     assert.notEqual(generationIn(dir), first);
   });
 
-  it('R05 is done by sexton install --graveyard as well', () => {
+  it('R05 sexton install --graveyard does what sexton begin does', () => {
     const [dir, target] = [temporaryDirectory(), temporaryDirectory()];
     const { stderr, status } = sexton(['install', '--graveyard', dir, target]);
     assert.deepEqual([stderr, status], ['', 0]);
@@ -49,7 +49,7 @@ describe('sexton begin', () => {
     ],
   ];
   for (const [args, problem] of SLIPS) {
-    it(`refuses \`${args.join(' ')}\``, () => {
+    it(`sexton begin refuses \`${args.join(' ')}\``, () => {
       assert.deepEqual(sexton(args), { stdout: '', stderr: `sexton: ${problem}\n`, status: 125 });
     });
   }

@@ -27,7 +27,7 @@ function lacks(shell: string): string | false {
     : `${shell} is not installed (apt-get install ${shell})`;
 }
 
-/** What bash offers for a line that ends in these words, the last of which is being written. */
+/** What bash offers for a line of these words, whose last one is being typed. */
 function offeredByBash(script: string, words: readonly string[]): readonly string[] {
   const line = words.map((word) => `'${word}'`).join(' ');
   const ask = `COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _sexton; printf '%s\n' "${'$'}{COMPREPLY[@]}"`;
@@ -35,7 +35,7 @@ function offeredByBash(script: string, words: readonly string[]): readonly strin
 }
 
 describe('sexton completion (E5)', () => {
-  it('for bash offers subcommands, the flags of each and the values of a flag', () => {
+  it('the completion for bash offers subcommands, the flags of each and the values of a flag', () => {
     const script = scriptFor('bash');
     assert.deepEqual(offeredByBash(script, ['sexton', '']), COMMAND_NAMES);
     assert.deepEqual(offeredByBash(script, ['sexton', 'st']), ['status', 'stop']);
@@ -51,20 +51,20 @@ describe('sexton completion (E5)', () => {
     assert.deepEqual(offeredByBash(script, ['sexton', 'completion', 'z']), ['zsh']);
   });
 
-  it('for bash leaves the command and what follows it to the shell', () => {
+  it('the completion for bash leaves the command and what follows it to the shell', () => {
     const script = scriptFor('bash');
     assert.deepEqual(offeredByBash(script, ['sexton', 'run', '--role', 'main', '--', 'ls', '--']), []);
     assert.deepEqual(offeredByBash(script, ['sexton', 'run', 'ls', '--']), []);
     assert.deepEqual(offeredByBash(script, ['sexton', 'run', '--graveyard', '']), []);
   });
 
-  it('for zsh is loaded and bound to sexton', { skip: lacks('zsh') }, () => {
+  it('zsh loads the completion and binds it to sexton', { skip: lacks('zsh') }, () => {
     const ask = "autoload -U compinit; compinit -u -D; source /dev/fd/3 3<<'END'\n";
     const out = run('zsh', ['-f'], `${ask}${scriptFor('zsh')}END\nprint -r -- $_comps[sexton]\n`);
     assert.equal(out, '_sexton\n');
   });
 
-  it('for fish offers subcommands, flags and values', { skip: lacks('fish') }, () => {
+  it('the completion for fish offers subcommands, flags and values', { skip: lacks('fish') }, () => {
     const offered = (line: string): readonly string[] =>
       run('fish', ['--no-config', '-c', `${scriptFor('fish')}\ncomplete -C '${line}'\n`])
         .split('\n')
@@ -76,7 +76,7 @@ describe('sexton completion (E5)', () => {
     assert.deepEqual(offered('sexton status --output '), ['json', 'text']);
   });
 
-  it('of another shell is refused in one line', () => {
+  it('sexton completion refuses another shell in one line', () => {
     const { stderr, status } = spawnSync(NODE, ['src/cli/main.ts', 'completion', 'tcsh'], {
       cwd: ROOT,
       encoding: 'utf8',

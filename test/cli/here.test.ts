@@ -12,7 +12,7 @@ function pid1(flags: readonly string[], env: Readonly<Record<string, string>> | 
 }
 
 describe('the graveyard that is meant inside a container', () => {
-  it('is that of PID 1: its flag, its variable, its file, kubexit’s variable', async () => {
+  it('the graveyard is that of PID 1: its flag, its variable, its file, kubexit’s variable', async () => {
     const flag = await findHere('status', undefined, {}, pid1(['--graveyard', '/a'], { SEXTON_GRAVEYARD: '/b' }));
     assert.deepEqual(flag, { dir: '/a', source: '--graveyard of PID 1', member: 'web' });
     const env = { SEXTON_GRAVEYARD: '/b' };
@@ -26,7 +26,7 @@ describe('the graveyard that is meant inside a container', () => {
     assert.equal(kubexit.dir, '/d');
   });
 
-  it('is what the caller says, by a flag before a variable that it has set for this call', async () => {
+  it('the graveyard is what the caller says, by a flag before a variable of this call', async () => {
     const env = { SEXTON_GRAVEYARD: '/mine' };
     const other = pid1(['--graveyard', '/a'], { SEXTON_GRAVEYARD: '/b' });
     assert.equal((await findHere('status', '/f', env, other)).dir, '/f');
@@ -37,26 +37,26 @@ describe('the graveyard that is meant inside a container', () => {
     });
   });
 
-  it('is that of the variables, or the default, where PID 1 is something else', async () => {
+  it('the graveyard is that of the variables, or the default, where PID 1 is something else', async () => {
     assert.equal((await findHere('status', undefined, { SEXTON_GRAVEYARD: '/v/' }, SH)).dir, '/v');
     assert.equal((await findHere('status', undefined, {}, SH)).dir, '/graveyard');
   });
 
-  it('comes from the command line of PID 1 where its variables cannot be read', async () => {
+  it('the graveyard comes from the command line of PID 1 where its variables cannot be read', async () => {
     const { dir } = await findHere('status', undefined, {}, { ...pid1(['--graveyard', '/a']), env: undefined });
     assert.equal(dir, '/a');
     const env = { SEXTON_GRAVEYARD: '/b' };
     assert.equal((await findHere('status', undefined, env, { ...pid1([]), env: undefined })).dir, '/b');
   });
 
-  it('is none where PID 1 has none, which is said', async () => {
+  it('there is no graveyard where PID 1 has none, and the command says so', async () => {
     await assert.rejects(findHere('stop', undefined, {}, { argv: ['sexton', '--', 'x'], env: {} }), {
       message:
         'cannot run sexton stop: PID 1 of this container runs without a graveyard; name the shared directory with --graveyard DIR',
     });
   });
 
-  it('that is wrong is named as what it was given as', async () => {
+  it('a wrong graveyard is named as the flag, variable or file that gave it', async () => {
     await assert.rejects(findHere('status', undefined, { SEXTON_GRAVEYARD: 'rel' }, SH), {
       message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: must be an absolute path; write one such as /graveyard',
     });

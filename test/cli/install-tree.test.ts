@@ -117,7 +117,7 @@ test('another version takes the name over, the old one stays until its removal i
 test('a killed installation leaves no program, and the next one removes its leftovers', async (t) => {
   const source = makeSource();
   const target = temporaryDirectory();
-  // A pipe that nobody writes to: there the copying stops.
+  // The copy blocks at a pipe that has no writer.
   const path = join(source, 'app/run.cjs');
   renameSync(path, `${path}.real`);
   execFileSync('mkfifo', [path]);
@@ -129,10 +129,10 @@ test('a killed installation leaves no program, and the next one removes its left
   await waitFor('the copy is begun', () => globSync(join(target, 'versions/.sexton-*/app')).length > 0);
   child.kill('SIGKILL');
   await once(child, 'close');
-  // Not even a link that leads nowhere yet.
+  // There is not even a dangling link yet.
   assert.deepEqual(readdirSync(target), ['versions']);
   renameSync(`${path}.real`, path);
-  // One so young may still be written by another run.
+  // Another run may still be writing a copy that is so young.
   await install(source, target);
   assert.equal(run(target), 'one\n');
   assert.notEqual(begun(), undefined);
@@ -182,7 +182,7 @@ test('a directory that others use, or that is none, is refused and left as it wa
   await assert.rejects(install(source, join(target, 'not', 'there')), /is not there; mount the volume/);
   // A copy that was made by other means.
   await assert.rejects(install(source, source), /not of an installation/);
-  // What a disk of its own begins with, and a directory that is to be made.
+  // A new disk holds lost+found. A missing directory is created.
   const disk = temporaryDirectory();
   mkdirSync(join(disk, 'lost+found'));
   await install(source, disk);

@@ -58,7 +58,7 @@ test('what is installed is whole, says so in one line, and a second time only lo
     again.stdout,
     /^sexton \S+ \(digest [0-9a-f]{12}\) was in \S+ already: \d+ files, \S+ MiB, checked in \S+ s\n$/,
   );
-  // From there on to the next volume.
+  // The installed copy can install to the next volume.
   assert.equal(install([temporaryDirectory()], { program: join(target, 'sexton') }).status, 0);
 });
 
@@ -95,7 +95,7 @@ test('a read-only volume is refused, unless all is there already', { skip: needs
   assert.equal(install([view]).status, 0);
 });
 
-test('without a directory, with two, and with a flag it does not know, it says what it takes', () => {
+test('sexton install without a directory, with two or with an unknown flag says what it takes', () => {
   for (const args of [[], ['/a', '/b'], ['--force', '/a']]) {
     const { stderr, status } = install(args);
     assert.match(stderr, /^sexton: cannot run sexton install: .*\n$/);
@@ -103,7 +103,7 @@ test('without a directory, with two, and with a flag it does not know, it says w
   }
 });
 
-test('run from the repository it says what to run instead', () => {
+test('sexton install from the repository says what to run instead', () => {
   const main = join(ROOT, 'src/cli/main.ts');
   const target = temporaryDirectory();
   const { stderr, status } = spawnSync(process.execPath, [main, 'install', target], { encoding: 'utf8' });
@@ -116,8 +116,7 @@ scenario('what runs from a version that was replaced goes on, also when its supe
   const target = temporaryDirectory();
   install([target]);
   const old = dirname(readlinkSync(join(target, 'sexton')));
-  // The program is named in `inside`: the helper's own is that of the build.
-  // Awake however long the installation below takes.
+  // `bare`, as the helper would start the program of the build. AWAKE, as the installation below may take long.
   const container = startContainer(scratch, {
     bare: true,
     command: [

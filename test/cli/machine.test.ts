@@ -13,7 +13,7 @@ async function problemsWith(path: string): Promise<readonly string[]> {
 }
 
 describe('the file of --config (D6)', () => {
-  it('is refused when it is a pipe, which may never have a writer', async (t) => {
+  it('the file of --config is refused when it is a pipe, which may never have a writer', async (t) => {
     const { path } = await tempGraveyard(t);
     execFileSync('mkfifo', [path('pipe')]);
     assert.deepEqual(await problemsWith(path('pipe')), [
@@ -21,13 +21,13 @@ describe('the file of --config (D6)', () => {
     ]);
   });
 
-  it('is refused when it is a device without an end', async () => {
+  it('the file of --config is refused when it is a device without an end', async () => {
     assert.deepEqual(await problemsWith('/dev/zero'), [
       '--config /dev/zero: cannot be read: it is not a regular file; name a file that can be read',
     ]);
   });
 
-  it('is refused when it is a directory', async (t) => {
+  it('the file of --config is refused when it is a directory', async (t) => {
     const { path } = await tempGraveyard(t);
     await mkdir(path('d'));
     assert.deepEqual(await problemsWith(path('d')), [
@@ -35,7 +35,7 @@ describe('the file of --config (D6)', () => {
     ]);
   });
 
-  it('may have 1 MiB and not a byte more', async (t) => {
+  it('the file of --config may have 1 MiB and not a byte more', async (t) => {
     const { path } = await tempGraveyard(t);
     const rest = '{"role": "main"}';
     await writeFile(path('c.json'), rest.padEnd(1024 * 1024));
@@ -46,7 +46,7 @@ describe('the file of --config (D6)', () => {
     ]);
   });
 
-  it('may be in /proc, where every size is 0', () => {
+  it('the file of --config may be in /proc, where every size is 0', () => {
     assert.match(machine.readText('/proc/self/status'), /^Name:/);
   });
 });

@@ -25,7 +25,7 @@ function assertNarrow(output: string): void {
 }
 
 describe('sexton help', { concurrency: 2 }, () => {
-  it('names every flag with its default, in lines of 80 columns', async () => {
+  it('sexton help names every flag with its default, in lines of 80 columns', async () => {
     const { stdout, code } = await sexton(['help', 'flags']);
     for (const key of KEYS)
       assert.match(stdout, new RegExp(`^--${FLAGS[key].name} .+\\n( {4}.+\\n)+? {4}Default: .+\\.$`, 'm'));
@@ -33,7 +33,7 @@ describe('sexton help', { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  it('names every variable, every key of a file and every sidecar', async () => {
+  it('sexton help names every variable, every key of a file and every sidecar', async () => {
     const variables = (await sexton(['help', 'environment'])).stdout;
     for (const key of KEYS) assert.match(variables, new RegExp(`^${variableOf(FLAGS[key].name)} `, 'm'));
     const config = (await sexton(['help', 'config'])).stdout;
@@ -44,7 +44,7 @@ describe('sexton help', { concurrency: 2 }, () => {
     assertNarrow(sidecars);
   });
 
-  it('names its topics, and the nearest one to a slip', async () => {
+  it('sexton help names its topics, and the nearest one to a misspelt one', async () => {
     assert.match(
       (await sexton(['--help'])).stdout,
       /^flags, environment, config, probes, exit-codes, sidecars, man\.$/m,
@@ -58,7 +58,7 @@ describe('sexton help', { concurrency: 2 }, () => {
 
 describe('--help (D5)', { concurrency: 2 }, () => {
   for (const name of COMMAND_NAMES) {
-    it(`of \`sexton ${name}\` shows how it is called and its flags, as its topic does`, async () => {
+    it(`\`sexton ${name} --help\` shows the usage and the flags, as its topic does`, async () => {
       const { stdout, stderr, code } = await sexton([name, '--help']);
       if (name !== 'help') assert.ok(stdout.startsWith(`sexton ${COMMANDS[name].usage[0]}\n`), stdout);
       for (const flag of COMMANDS[name].flags) assert.match(stdout, new RegExp(`^--${flag.name}( |$)`, 'm'));
@@ -69,7 +69,7 @@ describe('--help (D5)', { concurrency: 2 }, () => {
     });
   }
 
-  it('is in the usage by the very lines that work', async () => {
+  it('the usage shows the lines that run a command as they are typed', async () => {
     const { stdout } = await sexton(['--help']);
     assert.match(
       stdout,
@@ -78,7 +78,7 @@ describe('--help (D5)', { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout, /^sexton \[run\]/m);
   });
 
-  it('that cannot be written ends in one line and 125', async () => {
+  it('sexton help that cannot be written ends with one line and exit code 125', async () => {
     const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', NODE, join(ROOT, 'src/cli/main.ts'), 'help']);
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     assert.equal(stderr, 'sexton: cannot write to stdout: no space left on device\n');
@@ -87,7 +87,7 @@ describe('--help (D5)', { concurrency: 2 }, () => {
 });
 
 describe('sexton version', { concurrency: 2 }, () => {
-  it('prints the version of the package and where it comes from', async () => {
+  it('sexton version prints the version of the package and where it comes from', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     for (const word of ['version', '--version', '-V']) {
       assert.deepEqual(await sexton([word]), { stdout: `sexton ${version} (from source)\n`, stderr: '', code: 0 });
@@ -96,7 +96,7 @@ describe('sexton version', { concurrency: 2 }, () => {
 });
 
 describe('an unknown subcommand', { concurrency: 2 }, () => {
-  it('is refused with the nearest, and with how to run a command', async () => {
+  it('an unknown subcommand is refused with the nearest, and with how to run a command', async () => {
     assert.deepEqual(await sexton(['stauts']), {
       stdout: '',
       stderr:
@@ -109,7 +109,7 @@ describe('an unknown subcommand', { concurrency: 2 }, () => {
 });
 
 describe('sexton explain', { concurrency: 2 }, () => {
-  it('prints each value with its source', async () => {
+  it('sexton explain prints each value with its source', async () => {
     const { stdout, code } = await sexton(['explain', '--drain', '5s', '--', 'nginx'], { SEXTON_NAME: 'web' });
     assert.match(stdout, /^KEY +VALUE +SOURCE$/m);
     assert.match(stdout, /^drain +5s +--drain$/m);
@@ -119,7 +119,7 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  it('says in one line whether there is a Node process, and why', async () => {
+  it('sexton explain says in one line whether there is a Node process, and why', async () => {
     const explain = async (words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
       const { stdout } = await run([SEXTON, 'explain', '-o', 'json', ...words, '--', 'nginx'], env);
       const { node, logLevel } = JSON.parse(stdout) as { readonly node: string; readonly logLevel: string };
@@ -134,14 +134,14 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.match(stdout, /^node: there is a Node process from the start: there is no sexton-init here$/m);
   });
 
-  it('cuts nothing where it prints to a pipe (D9)', async () => {
+  it('sexton explain cuts nothing where it prints to a pipe (D9)', async () => {
     const hook = `exec:${'/bin/flush '.repeat(20)}now`;
     const { stdout } = await sexton(['explain', '--pre-stop', hook, '--', 'nginx', '-g', 'daemon off; '.repeat(10)]);
     assert.match(stdout, /^pre-stop +exec:(\/bin\/flush ){20}now +--pre-stop$/m);
     assert.match(stdout, /^command +\["nginx","-g","(daemon off; ){10}"\] +command line$/m);
   });
 
-  it('prints the configuration as JSON', async () => {
+  it('sexton explain prints the configuration as JSON', async () => {
     const { stdout } = await sexton(['explain', '--output=json', 'run', '--grace-period', '20s', 'nginx', '-t']);
     const { member, command, sources } = JSON.parse(stdout) as Record<string, unknown>;
     assert.equal((member as { gracePeriodMs: number }).gracePeriodMs, 20_000);
@@ -149,7 +149,7 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.equal((sources as unknown[]).length, KEYS.length + 1);
   });
 
-  it('refuses what run would refuse, with the same message', async () => {
+  it('sexton explain refuses what run would refuse, with the same message', async () => {
     const { stderr, stdout, code } = await sexton(['explain', '--drain', '5', 'x']);
     assert.equal(stderr, 'sexton: cannot start: --drain 5: a duration needs a unit; write 5s or 5ms\n');
     assert.equal(stdout, '');
@@ -158,7 +158,7 @@ describe('sexton explain', { concurrency: 2 }, () => {
 });
 
 describe('sexton status', { concurrency: 2 }, () => {
-  it('prints the members of the graveyard, and what it cannot read', async (t) => {
+  it('sexton status prints the members of the graveyard, and what it cannot read', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     const stone = {
       Version: 1,
@@ -180,7 +180,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  it('prints whole tombstones as JSON', async (t) => {
+  it('sexton status prints whole tombstones as JSON', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     await writeFile(join(graveyard, 'web'), formatTombstone({ Version: 1, Name: 'web', Incarnation: 'abc-1' }));
     const { stdout } = await sexton(['status', '--graveyard', graveyard, '-o', 'json']);
@@ -225,12 +225,12 @@ describe('sexton status', { concurrency: 2 }, () => {
     assert.deepEqual(await closed, [0, null]);
   });
 
-  it('says that an empty graveyard is empty', async (t) => {
+  it('sexton status says that an empty graveyard is empty', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     assert.equal((await sexton(['status', `--graveyard=${graveyard}`])).stdout, `no tombstones in ${graveyard}\n`);
   });
 
-  it('ends with 125 and the remedy when there is no graveyard', async (t) => {
+  it('sexton status ends with 125 and the remedy when there is no graveyard', async (t) => {
     const { dir } = await tempGraveyard(t);
     await mkdir(join(dir, 'x'));
     const { stderr, stdout, code } = await sexton(['status', '--graveyard', join(dir, 'none')]);
@@ -250,7 +250,7 @@ describe('sexton status', { concurrency: 2 }, () => {
     [['web'], 'web: only --check takes a name'],
   ];
   for (const [args, problem] of SLIPS) {
-    it(`refuses \`${args.join(' ')}\``, async () => {
+    it(`sexton status refuses \`${args.join(' ')}\``, async () => {
       const { stderr, code } = await sexton(['status', ...args]);
       assert.equal(stderr, `sexton: cannot run sexton status: ${problem}\n`);
       assert.equal(code, 125);

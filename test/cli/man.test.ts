@@ -12,7 +12,7 @@ const hasMan = spawnSync('man', ['--version']).status === 0;
 describe('the manual page', () => {
   const page = manualPage(defaultTextOf, EXIT_CODES);
 
-  it('has every subcommand, every flag and every variable', () => {
+  it('the manual page has every subcommand, every flag and every variable', () => {
     const text = page.replaceAll('\\-', '-');
     for (const name of COMMAND_NAMES) {
       assert.ok(text.includes(`\n.SS ${name}\n`), name);
@@ -27,14 +27,14 @@ describe('the manual page', () => {
 
   const skip = !hasMan && 'man is not installed';
 
-  it('is rendered by man without a warning', { skip }, () => {
+  it('the manual page is rendered by man without a warning', { skip }, () => {
     const { status, stdout, stderr } = render(page);
     assert.deepEqual([status, stderr], [0, '']);
     assert.match(stdout, /^EXIT STATUS$/m);
     assert.match(stdout, /^ +--drain /m);
   });
 
-  it('would bring a warning if a line were a request that does not exist', { skip }, () => {
+  it('a manual page with a request that does not exist brings a warning', { skip }, () => {
     assert.match(render(`${page}.nosuch\n`).stderr, /nosuch/);
   });
 });

@@ -35,7 +35,7 @@ const leaves = ({ sidecar, socket }: Asked): void => {
 const isOff = ({ socket }: Asked): void => answer(socket, 404);
 
 describe('sexton quit', () => {
-  it('asks all that are named, says what became of each, and exits with 0', async (t) => {
+  it('sexton quit asks all that are named, says what became of each, and exits with 0', async (t) => {
     const istio = await new SidecarLike(leaves).listen(t);
     const other = await new SidecarLike(leaves).listen(t);
     const gone = await new SidecarLike(leaves).listen(t);
@@ -50,7 +50,7 @@ describe('sexton quit', () => {
     assert.deepEqual([istio.asked, other.asked], [['POST /quitquitquit'], ['POST /stop?now']]);
   });
 
-  it('exits with 1 when one was asked in vain, with the reason and the remedy; the others leave', async (t) => {
+  it('sexton quit exits with 1 and a remedy when one was asked in vain, and the others leave', async (t) => {
     const linkerd = await new SidecarLike(isOff).listen(t);
     const istio = await new SidecarLike(leaves).listen(t);
     const { code, out, errors } = await sexton(t, `linkerd:${linkerd.port},istio:${istio.port}`);
@@ -59,7 +59,7 @@ describe('sexton quit', () => {
     assert.equal(errors, `sexton: cannot make linkerd:${linkerd.port} leave: /shutdown: status 404; ${remedy}\n`);
   });
 
-  it('waits no longer than --timeout, and a signal ends it at once', async (t) => {
+  it('sexton quit waits no longer than --timeout, and a signal ends it at once', async (t) => {
     const mute = await new SidecarLike(() => {}).listen(t);
     const { code, errors } = await sexton(t, `envoy:${mute.port}`, '--timeout=1ms');
     assert.deepEqual([code, errors], [1, `sexton: cannot make envoy:${mute.port} leave: timed out after 1ms\n`]);
@@ -85,7 +85,7 @@ describe('sexton quit', () => {
     'has no port; write one such as http://:8080/quit': ['http:///quit'],
   };
   for (const [problem, args] of Object.entries(wrong)) {
-    it(`refuses ${args.join(' ') || 'to ask nobody'}: ${problem}`, async () => {
+    it(`sexton quit refuses ${args.join(' ') || 'to ask nobody'}: ${problem}`, async () => {
       await assert.rejects(quit(args), (error: Error) => {
         assert.equal(error.name, 'SextonError');
         assert.equal(error.message, `cannot run sexton quit: ${problem}`);

@@ -32,7 +32,7 @@ async function startPair(stage: Stage): Promise<RunningPod> {
 }
 
 describe('sexton restart', () => {
-  scenario('stops a whole pod in order and starts it again, in the same containers', async (stage) => {
+  scenario('sexton restart stops a whole pod in order and starts it again, in the same containers', async (stage) => {
     const { graveyard } = stage.scratch;
     const pod = await startPair(stage);
     const before = ['proxy', 'work'].map((name) => readTombstone(graveyard, name)?.Incarnation);
@@ -50,7 +50,7 @@ describe('sexton restart', () => {
     await pod.end();
   });
 
-  scenario('shows the origin and the number of restarts in status and report', async (stage) => {
+  scenario('sexton restart shows the origin and the number of restarts in status and report', async (stage) => {
     const { graveyard } = stage.scratch;
     const pod = await startPair(stage);
     const by = /uid \d+, pid \d+/.source;
@@ -74,7 +74,7 @@ describe('sexton restart', () => {
     const words = report.stdout.replace(/\s+/g, ' ');
     assert.match(words, new RegExp(`^pod.*: restart in place: graceful, .*; ${said} `));
     assert.match(words, / work [·▾]*█+[ ·]* exit 0, runs again proxy \(sidecar\) [·─▾]*█+[ ·]* exit 0, runs again /);
-    // With or without "after work had ended": it may have been told only then.
+    // The report may add "after work had ended", if the proxy heard of the restart only then.
     assert.match(words, / ended last proxy: TERM .*, asked to stop \(restart requested\) $/);
     const json = JSON.parse((await sexton(stage, 'report', '-o', 'json')).stdout);
     const isRight = new Ajv2020({ validateFormats: false }).compile(reportSchema());
@@ -87,7 +87,7 @@ describe('sexton restart', () => {
     assert.match(after, new RegExp(`^pod.*: graceful, .*; ${said} `));
   });
 
-  scenario('refuses a request that it cannot make, and asks no member', async (stage) => {
+  scenario('sexton restart refuses a request that it cannot make, and asks no member', async (stage) => {
     const { main } = cast(stage);
     const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 30_000, containers: [main('work', {})] });
     await waitForRunning(stage.scratch.graveyard, ['work']);

@@ -22,18 +22,18 @@ async function problemsOf(path: string, text: string, hasCommand: boolean): Prom
 
 describe('the JSON Schema and the parser agree', () => {
   for (const { content, is } of SCHEMA_FILES) {
-    it(`that ${JSON.stringify(content)} is ${is === 'right' ? 'right' : 'wrong'}${is === 'unseen' ? ', which only the parser sees' : ''}`, async () => {
+    it(`the schema and the parser agree that ${JSON.stringify(content)} is ${is === 'right' ? 'right' : 'wrong'}${is === 'unseen' ? ', which only the parser sees' : ''}`, async () => {
       const hasCommand = 'command' in content || 'args' in content;
       const inJson = await problemsOf('/c.json', JSON.stringify(content), hasCommand);
       const inYaml = await problemsOf('/c.yaml', stringify(content), hasCommand);
       assert.equal(inJson.length, is === 'right' ? 0 : 1, inJson.join('\n'));
-      // In YAML every scalar is its text: a list of words with a number in it is right there.
+      // In YAML every scalar is its text, so a list of words may hold a number.
       if (!JSON.stringify(content).includes('["a",5]')) assert.equal(inYaml.length, inJson.length, inYaml.join('\n'));
       assert.equal(isRight(content), is !== 'wrong', JSON.stringify(isRight.errors));
     });
   }
 
-  it('on any text for any key, but for what a schema cannot say', () => {
+  it('the schema and the parser agree on any text for any key that a schema can describe', () => {
     const token = fc.constantFrom(
       ...[
         'TERM',
@@ -84,7 +84,7 @@ describe('the JSON Schema and the parser agree', () => {
     );
   });
 
-  it('on what explain writes of every right file', async () => {
+  it('the schema and the parser agree on what explain writes of every right file', async () => {
     for (const { content, is } of SCHEMA_FILES) {
       if (is !== 'right') continue;
       const resolution = await resolveRun(
@@ -103,7 +103,7 @@ describe('the JSON Schema and the parser agree', () => {
 });
 
 describe('the JSON Schema', () => {
-  it('has every key with the words of sexton help', () => {
+  it('the JSON Schema has every key with the words of sexton help', () => {
     const properties = configSchema().properties as Record<string, { readonly description?: string }>;
     for (const key of KEYS) assert.ok(properties[fileKeyOf(key)]?.description?.startsWith(FLAGS[key].help), key);
     for (const [key, { description }] of Object.entries(properties)) assert.ok(description, `${key} is described`);

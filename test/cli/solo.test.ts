@@ -72,26 +72,23 @@ describe('without a graveyard', { concurrency: 2 }, () => {
     await silent.kill();
   });
 
-  scenario(
-    'D2 sexton status asks by HTTP where that is on, and shows what it does not learn as unknown',
-    async (stage) => {
-      const ready = join(stage.scratch.dir, 'ready');
-      const socket = join(stage.scratch.dir, 'http.sock');
-      const probe = ['--readiness', `exec:test -e ${ready},period=1s`, '--http', `unix:${socket}`];
-      const container = await startSolo(stage, probe);
-      await waitFor('HTTP is answered', () => existsSync(socket));
-      const before = await exec(container, 'status', '--check');
-      assert.deepEqual([before.stdout, before.code], ['app: not healthy: running\n', 1]);
-      assert.match((await exec(container, 'status')).stdout, /^app +main +running +started +\d+s +0 +- +- +-$/m);
-      writeFileSync(ready, '');
-      while ((await exec(container, 'status', '--check')).code !== 0);
-      unlinkSync(socket);
-      const { stdout, stderr } = await exec(container, 'status');
-      assert.match(stdout, /^app +main +running +unknown /m);
-      assert.match(stderr, /^sexton: unix:\S+http\.sock does not answer: .*ENOENT/);
-      await container.kill();
-    },
-  );
+  scenario('D2 sexton status asks by HTTP where it is on, and shows what it cannot learn as unknown', async (stage) => {
+    const ready = join(stage.scratch.dir, 'ready');
+    const socket = join(stage.scratch.dir, 'http.sock');
+    const probe = ['--readiness', `exec:test -e ${ready},period=1s`, '--http', `unix:${socket}`];
+    const container = await startSolo(stage, probe);
+    await waitFor('HTTP is answered', () => existsSync(socket));
+    const before = await exec(container, 'status', '--check');
+    assert.deepEqual([before.stdout, before.code], ['app: not healthy: running\n', 1]);
+    assert.match((await exec(container, 'status')).stdout, /^app +main +running +started +\d+s +0 +- +- +-$/m);
+    writeFileSync(ready, '');
+    while ((await exec(container, 'status', '--check')).code !== 0);
+    unlinkSync(socket);
+    const { stdout, stderr } = await exec(container, 'status');
+    assert.match(stdout, /^app +main +running +unknown /m);
+    assert.match(stderr, /^sexton: unix:\S+http\.sock does not answer: .*ENOENT/);
+    await container.kill();
+  });
 
   scenario('D2 sexton stop asks PID 1, and says first what will happen', async (stage) => {
     const container = await startSolo(stage, ['--grace-period', '20s']);

@@ -14,8 +14,8 @@ function line(tombstone: Partial<Tombstone>, width = 80): string {
   return table.split('\n')[1]?.replace(/ +/g, ' ') ?? '';
 }
 
-describe('a line of the status', () => {
-  it('of a stopping member shows the reason and the time left', () => {
+describe('a row of the status', () => {
+  it('the row of a stopping member shows the reason and the time left', () => {
     const stopping: Partial<Tombstone> = {
       Role: 'sidecar',
       Phase: 'holding',
@@ -34,12 +34,12 @@ describe('a line of the status', () => {
     );
   });
 
-  it('of another boot, or of the dead, has no time left to tell', () => {
+  it('the row of a dead member or a member of another boot shows no time left', () => {
     assert.equal(line({ Boot: 'boot-0', Deadline: 112_500 }).split(' ').at(-1), '-');
     assert.equal(line({ Boot: 'boot-1', Deadline: 112_500, Died: '2026-01-02T03:04:00Z' }).split(' ').at(-1), '-');
   });
 
-  it('of a dead member shows the code, the signal and the reason', () => {
+  it('the row of a dead member shows the code, the signal and the reason', () => {
     const dead: Partial<Tombstone> = {
       Role: 'main',
       Phase: 'dead',
@@ -54,7 +54,7 @@ describe('a line of the status', () => {
     assert.equal(line(well), 'web main dead - 1d3h 0 0 5s ago - -');
   });
 
-  it('of a restarted member shows its last end and its phase now', () => {
+  it('the row of a restarted member shows its last end and its phase now', () => {
     const again: Partial<Tombstone> = {
       Role: 'sidecar',
       Phase: 'running',
@@ -70,12 +70,12 @@ describe('a line of the status', () => {
     assert.equal(ready, 'web sidecar running healthy 5s 2 137 oom 3m ago - -');
   });
 
-  it('of a member that was killed with its container says that it is lost', () => {
+  it('the row of a member that was killed with its container says that it is lost', () => {
     const lost: Partial<Tombstone> = { Phase: 'running', Healthy: '2026-01-02T03:04:02Z', Reason: 'lost' };
     assert.equal(line(lost), 'web - running - - 0 lost - -');
   });
 
-  it('of the longest member there can be fits into 80 columns', () => {
+  it('the row of the longest possible member fits into 80 columns', () => {
     const longest: Tombstone = {
       Version: 1,
       Name: 'a'.repeat(63),
@@ -97,13 +97,13 @@ describe('a line of the status', () => {
 });
 
 describe('the status', () => {
-  it('shows which supervisors sleep', () => {
+  it('the status shows which supervisors sleep', () => {
     const members = ['a', 'b'].map((Name) => ({ Version: 1, Name, Phase: 'running' as const }));
     const [, a = '', b = ''] = statusTable({ ...found(...members), asleep: new Set(['b']) }, NOW, 80, '/g').split('\n');
     assert.deepEqual([/running, asleep/.test(a), /running, asleep/.test(b)], [false, true]);
   });
 
-  it('names the origin and the number of restarts in place below the members', () => {
+  it('the status names the origin and the number of restarts in place below the members', () => {
     const restarted = { Version: 1, RestartRequested: 40_000, RestartBy: 'web, uid 0, pid 7', Boot: 'boot-1' };
     const below = (...members: readonly Partial<Tombstone>[]) =>
       statusTable(
@@ -122,7 +122,7 @@ describe('the status', () => {
     assert.deepEqual(below({ StopReason: 'restart requested' }, { StopReason: 'signal TERM' }), [said]);
   });
 
-  it('is sorted by name', () => {
+  it('the status is sorted by name', () => {
     const members = ['c', 'a', 'b'].map((Name) => ({ Version: 1, Name }));
     const names = statusTable(found(...members), NOW, 80, '/g')
       .split('\n')
@@ -141,5 +141,6 @@ describe('an age', () => {
     '3d4h': 273_600_000,
     '1d': 86_401_000,
   };
-  for (const [text, ms] of Object.entries(AGES)) it(`of ${ms} ms is ${text}`, () => assert.equal(formatAge(ms), text));
+  for (const [text, ms] of Object.entries(AGES))
+    it(`an age of ${ms} ms is ${text}`, () => assert.equal(formatAge(ms), text));
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { readStopArguments } from '../../src/cli/commands/stop/arguments.ts';
 
 describe('the words of sexton stop', () => {
-  it('are flags and names in any order', () => {
+  it('sexton stop takes flags and names in any order', () => {
     const plain = {
       action: 'stop',
       names: [],
@@ -35,7 +35,7 @@ describe('the words of sexton stop', () => {
     ['Web', 'Web: a name has only lowercase letters, digits and inner dashes, at most 63; write web'],
     ['../x', '../x: a name has only lowercase letters, digits and inner dashes, at most 63; write x'],
   ];
-  it('are at most 256 names, as many as a request can carry', () => {
+  it('sexton stop takes at most 256 names, as many as a request can carry', () => {
     const names = Array.from({ length: 257 }, (_, index) => `web-${index}`);
     assert.equal(readStopArguments('stop', names.slice(1)).names.length, 256);
     const message = 'cannot run sexton stop: 257 names: at most 256; give no name to stop all';
@@ -43,7 +43,7 @@ describe('the words of sexton stop', () => {
   });
 
   for (const [words, problem] of WRONG) {
-    it(`\`${words}\` are refused`, () =>
+    it(`sexton stop refuses \`${words}\``, () =>
       assert.throws(() => readStopArguments('stop', words.split(' ')), {
         message: `cannot run sexton stop: ${problem}`,
       }));

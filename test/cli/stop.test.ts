@@ -41,7 +41,7 @@ function assertLines(stdout: string, ...patterns: readonly RegExp[]): void {
 }
 
 describe('sexton stop', { concurrency: 3 }, () => {
-  scenario('stops a whole pod in order, within one deadline, and reports each death', async (stage) => {
+  scenario('sexton stop stops a pod in order, within one deadline, and reports each death', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -75,7 +75,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.deepEqual(requestsIn(stage), []);
   });
 
-  scenario('N32 of several requests a shorter grace takes effect and a longer one does not', async (stage) => {
+  scenario('N32 a later request takes effect with a shorter grace, and not with a longer one', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -92,7 +92,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
       'has a deadline',
       (it) => it.Deadline !== undefined,
     );
-    // The longer one comes as a shorter one does, so word of the second one means that the first one was heard, too.
+    // The supervisor has to take the longer one before the shorter one is sent.
     await stop(stage, '--no-wait', '--grace', '200s');
     await waitFor('the longer one is taken', () => requestsIn(stage).length === 0);
     await stop(stage, '--no-wait', '--grace=30s');
@@ -111,7 +111,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.deepEqual(readTimeline(scratch.log).signals('work'), [15]);
   });
 
-  scenario('ends a start gate at once, and the command never runs', async (stage) => {
+  scenario('sexton stop ends a start gate at once, and the command never runs', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -129,7 +129,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.equal(pod.exitOf('proxy'), 0);
   });
 
-  scenario('stops one named sidecar while its main, and a sidecar that was not named, go on', async (stage) => {
+  scenario('sexton stop of one sidecar leaves its main and the other sidecar running', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -158,7 +158,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
   });
 
   scenario(
-    'called without flags inside a container finds the graveyard of its PID 1, as status does',
+    'sexton stop without flags in a container finds the graveyard of its PID 1, as status does',
     async (stage) => {
       const { main } = cast(stage);
       const { scratch } = stage;
@@ -178,7 +178,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     },
   );
 
-  scenario('D1 called inside a container that it stops says what will happen before it asks', async (stage) => {
+  scenario('D1 sexton stop in a container that it stops says what will happen before it asks', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -188,18 +188,18 @@ describe('sexton stop', { concurrency: 3 }, () => {
     });
     await waitForRunning(scratch.graveyard, ['work', 'other']);
     const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
-    // Killed with its container, as an exec of kubectl is: what it has said by then is all that is ever read.
+    // Like an exec of kubectl, it is killed with its container. Its reader gets only what it has printed by then.
     const { stdout, code } = await sexton(stage, ['stop', '--grace', '300ms'], { before });
     const [what, who] = stdout.split('\n');
     assert.equal(what, 'stopping other, work within 300ms');
     assert.match(who ?? '', /^this call runs in the container of work and ends with it: exit code 137 /);
-    // It may still read that its own container is dead before the kernel kills it with that.
+    // It may still read the death of its own container before the kernel kills it.
     if (code !== null) assert.match(stdout, /^work killed, exit code 137, SIGKILL, after /m);
     await pod.end();
   });
 
   scenario(
-    'is heard by the next supervisor when one dies before it could hear it, and the command gets one signal',
+    'the next supervisor hears a request that a dead one missed, and signals the command once',
     async (stage) => {
       const { main } = cast(stage);
       const { scratch } = stage;
@@ -220,7 +220,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     },
   );
 
-  scenario('exits with 1 and names the members that outlive the grace period', async (stage) => {
+  scenario('sexton stop exits with 1 and names the members that outlive the grace period', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -237,13 +237,13 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assertLines(stdout, /^work was dead already: stopped, exit code 0$/m);
     assert.match(stderr, /^sexton: the grace period is over, but not dead: deaf \(running\); see sexton status/);
     assert.equal(code, 1);
-    // The request is still there, and a supervisor that comes to itself hears it.
+    // The request is still there, and a supervisor that continues hears it.
     send(supervisor, 'SIGCONT');
     await pod.end();
     assert.equal(readTombstone(scratch.graveyard, 'deaf')?.StopReason, 'request');
   });
 
-  scenario('reports a member that is killed during the wait', async (stage) => {
+  scenario('sexton stop reports a member that is killed during the wait', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {
@@ -262,7 +262,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     assert.match((await stop(stage)).stderr, /no member is alive in the graveyard/);
   });
 
-  scenario('refuses a request that it cannot make, and asks no member', async (stage) => {
+  scenario('sexton stop refuses a request that it cannot make, and asks no member', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work')] });

@@ -37,7 +37,7 @@ describe('the command line', () => {
     });
   }
 
-  it('with an unknown subcommand is refused, and the nearest is named', () => {
+  it('the command line with an unknown subcommand is refused, and the nearest is named', () => {
     assert.throws(() => subcommandOf(['stauts']), /unknown subcommand stauts; did you mean sexton status\?/);
     assert.throws(() => subcommandOf(['/bin/sh']), /unknown subcommand \/bin\/sh; to run a command/);
   });

@@ -1,4 +1,4 @@
-/** What `sexton explain` says of how changes of the graveyard are told, by what the kernel of this machine can. */
+/** What `sexton explain` says about watching the graveyard, which depends on the kernel of this machine. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const WITH = 'init watches the graveyard by dnotify, without an inotify instance
 const without = (why: string): string =>
   `init watches the graveyard by one of the inotify instances of its uid, as this kernel has no dnotify (${why})`;
 
-/** The notes, behind what `prepare` does to a mount namespace of its own. */
+/** The notes of `sexton explain`, in a mount namespace that `prepare` has changed. */
 async function notes(flags: readonly string[], prepare?: string): Promise<readonly string[]> {
   const sexton = [NODE, join(ROOT, 'src/cli/main.ts'), 'explain', ...flags, '--', 'nginx'];
   const around = prepare === undefined ? [] : ['unshare', '--mount', 'sh', '-ec', `${prepare}; exec "$@"`, 'sh'];
@@ -23,13 +23,13 @@ async function notes(flags: readonly string[], prepare?: string): Promise<readon
 }
 
 describe('sexton explain, of a graveyard', () => {
-  it('says how it is watched on this machine', async (t) => {
+  it('sexton explain says how the graveyard is watched on this machine', async (t) => {
     const { graveyard } = await tempGraveyard(t);
     const isOn = existsSync(SWITCH) && readFileSync(SWITCH, 'utf8').trim() !== '0';
     const told = await notes(['--graveyard', graveyard]);
     if (isOn) assert.deepEqual(told, [WITH]);
     else assert.match(told.join(), /has no dnotify|^$/);
-    // One that is made at the start is where its directory is.
+    // A graveyard that does not exist yet is on the file system of its parent.
     assert.deepEqual(await notes(['--graveyard', join(graveyard, 'new')]), told);
     assert.deepEqual(await notes(['--graveyard', graveyard, '--http', ':8080']), [
       'the supervisor does not sleep: it is needed for --http',
@@ -37,7 +37,7 @@ describe('sexton explain, of a graveyard', () => {
     ]);
   });
 
-  it('says it where the kernel has no dnotify', async (t) => {
+  it('sexton explain says how the graveyard is watched where the kernel has no dnotify', async (t) => {
     if (spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status !== 0)
       return t.skip('needs the right to mount');
     const { graveyard } = await tempGraveyard(t);
@@ -49,17 +49,17 @@ describe('sexton explain, of a graveyard', () => {
     assert.deepEqual(await notes(flags, 'mount -t tmpfs tmpfs /proc/sys/fs'), [
       without('fs.dir-notify-enable is missing'),
     ]);
-    // What cannot be seen is not told.
+    // sexton cannot see this switch, so it says nothing about it.
     assert.deepEqual(await notes(flags, 'mount -t tmpfs tmpfs /proc/sys'), []);
   });
 
-  it('notes a file system that another kernel may change', async () => {
+  it('sexton explain notes a file system that another kernel may change', async () => {
     assert.deepEqual(await notes(['--graveyard', '/proc/sys']), [
       'the supervisor does not sleep, and takes an inotify instance: the graveyard is on a file system that another kernel may change, such as NFS, 9p or FUSE',
     ]);
   });
 
-  it('says nothing where there is none', async () => {
+  it('sexton explain says nothing of watching where there is no graveyard', async () => {
     assert.deepEqual(await notes([]), []);
     assert.deepEqual(await notes(['--drain', '5s']), []);
   });

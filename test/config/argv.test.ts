@@ -26,16 +26,16 @@ describe('the command line of sexton run', () => {
     it(`\`${line}\` begins its command at ${commandAt}`, () =>
       assert.deepEqual(read(line), { given, config: undefined, commandAt, problems: [] }));
 
-  it('may name a configuration file once', () => {
+  it('the command line may name a configuration file once', () => {
     assert.equal(read('--config /c.yaml web').config, '/c.yaml');
     assert.deepEqual(read('--config /a --config /b web').problems, ['--config /b: given twice; give it once']);
   });
 
-  it('takes the word after an unknown flag for its value, so that the flags behind it are read', () => {
+  it('the word after an unknown flag counts as its value, and the flags after it are read', () => {
     const { given, commandAt, problems } = read('--drian 5s --name x web');
     assert.deepEqual([given, commandAt], [['name x'], 4]);
     assert.deepEqual(problems, ['unknown flag --drian; did you mean --drain?']);
-    // The last word is the command.
+    // A single word after the flag is the command.
     assert.equal(read('--drian web').commandAt, 1);
     assert.equal(read('--drian=5s web x').commandAt, 1);
   });

@@ -8,7 +8,7 @@ import { ROOT } from '../helpers/paths.ts';
 import { filesOf } from './files.ts';
 
 describe('docs/config.md', () => {
-  it('has a file that is right and brings no warning', async () => {
+  it('docs/config.md has a valid file that brings no warning', async () => {
     const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs/config.md'), 'utf8')) ?? [];
     const resolution = await resolveRun(['--config', '/c.yaml'], {}, filesOf({ '/c.yaml': yaml }));
     assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
@@ -17,7 +17,7 @@ describe('docs/config.md', () => {
     assert.equal(resolution.run.member.reload.length, 1);
   });
 
-  it('quotes the message about an unknown key as it is printed', async () => {
+  it('docs/config.md quotes the message about an unknown key as it is printed', async () => {
     const yaml = 'readinessProbe: {httpGet: {prot: 80}}\n';
     const resolution = await resolveRun(
       ['--config', '/etc/sexton.yaml', '--', 'true'],

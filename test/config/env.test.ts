@@ -18,7 +18,7 @@ async function resolved(
 }
 
 describe("kubexit's variables", () => {
-  it('C02 mean a sidecar that any death ends', async () => {
+  it("C02 kubexit's variables mean a sidecar that any death ends", async () => {
     const { run } = await resolved({
       KUBEXIT_NAME: 'proxy',
       KUBEXIT_DEATH_DEPS: 'work,more',
@@ -35,7 +35,7 @@ describe("kubexit's variables", () => {
     assert.equal(run.graveyard, '/graveyard');
   });
 
-  it('C02 mean a main that waits for the births it needs, as long as kubexit would', async () => {
+  it("C02 kubexit's variables mean a main that waits for births as long as kubexit would", async () => {
     const { run } = await resolved({ KUBEXIT_NAME: 'work', KUBEXIT_BIRTH_DEPS: 'proxy,db', KUBEXIT_GRAVEYARD: '/g/' });
     assert.equal(run.member.role, 'main');
     assert.deepEqual(run.member.startAfter, [
@@ -48,7 +48,7 @@ describe("kubexit's variables", () => {
     assert.equal(slow.run.member.startTimeoutMs, 100_000);
   });
 
-  it('stand back behind twins of ours', async () => {
+  it("kubexit's variables give way to the same variables of sexton", async () => {
     const { run } = await resolved({
       KUBEXIT_NAME: 'not/valid',
       SEXTON_NAME: 'ours',
@@ -62,13 +62,13 @@ describe("kubexit's variables", () => {
     assert.equal(run.member.gracePeriodMs, 10_000);
   });
 
-  it('that are empty are not set, as for kubexit', async () => {
+  it("kubexit's variables that are empty are not set, as for kubexit", async () => {
     const { run } = await resolved({ KUBEXIT_NAME: '', KUBEXIT_DEATH_DEPS: '', KUBEXIT_GRACE_PERIOD: '' });
     assert.equal(run.member.role, 'main');
     assert.equal(run.graveyard, undefined);
   });
 
-  it('that kubexit does not know get a warning', async () => {
+  it("kubexit's variables that kubexit does not know get a warning", async () => {
     const { warnings } = await resolved({ KUBEXIT_DEATH_DEP: 'a', KUBEXIT_SERVICE_HOST: '10.0.0.1' });
     assert.deepEqual(warnings, [
       'unknown variable KUBEXIT_DEATH_DEP of kubexit has no effect; did you mean KUBEXIT_DEATH_DEPS?',
@@ -77,7 +77,7 @@ describe("kubexit's variables", () => {
 });
 
 describe('variables SEXTON_* of an image (D8)', () => {
-  it('bring a warning and nothing else', async () => {
+  it('variables SEXTON_* of an image bring a warning and nothing else', async () => {
     const env = { SEXTON_VERSION: '1.2', SEXTON_HOME: '/sexton', SEXTON_SHA256: 'ab', SEXTON_NAMESPACE: 'default' };
     const { warnings, run } = await resolved(env);
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe('variables SEXTON_* of an image (D8)', () => {
     assert.equal(run.member.name, 'x');
   });
 
-  it('do not change what tini does in its place', async () => {
+  it('variables SEXTON_* of an image do not change what tini does in its place', async () => {
     const resolution = await resolveRun(['x'], { SEXTON_VERSION: '1.2' }, filesOf(), 'tini');
     assert.ok(resolution.ok);
     assert.deepEqual(resolution.run.member.stopSignals, []);
@@ -105,13 +105,13 @@ describe("OpenKruise's marker", () => {
     });
   }
 
-  it('J12 any other value does not', async () => {
+  it('J12 any other value makes no sidecar', async () => {
     for (const value of ['false', '', '1', 'yes']) {
       assert.equal((await resolved({ [KRUISE]: value }, ['x'], files)).run.member.role, 'main', value);
     }
   });
 
-  it('stands back behind a declared role, wherever that is', async () => {
+  it("OpenKruise's marker gives way to a declared role, wherever that is", async () => {
     const env = { [KRUISE]: 'true' };
     assert.equal((await resolved(env, ['--role', 'main', 'x'], files)).run.member.role, 'main');
     assert.equal((await resolved({ ...env, SEXTON_ROLE: 'main' }, ['x'], files)).run.member.role, 'main');

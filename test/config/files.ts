@@ -1,5 +1,5 @@
 /**
- * A machine of which a configuration can ask, held in memory: the files and directories that are named, and no other.
+ * A machine in memory for the configuration to read. It has only the named files and directories.
  */
 import type { Files } from '../../src/config/resolve.ts';
 

@@ -8,7 +8,7 @@ import { filesOf } from './files.ts';
 
 type Resolved = Extract<Resolution, { ok: true }>;
 
-/** Without a configuration file the answer is no promise: the start of a container does not wait for one. */
+/** Without a configuration file the answer is synchronous, so the start of a container waits for no file. */
 function resolved(argv: readonly string[], env: Env = {}, files = filesOf()): Resolved {
   const resolution = resolveRun(argv, env, files);
   assert.ok(!(resolution instanceof Promise), 'synchronous');
@@ -30,7 +30,7 @@ function sourceOf({ sources }: Resolved, key: string): string {
 }
 
 describe('the configuration of `sexton -- command`', () => {
-  it('is complete by defaults alone', () => {
+  it('the configuration is complete by defaults alone', () => {
     assert.deepEqual(resolved(['--', '/bin/Sleep', '9']).run, {
       member: {
         name: 'sleep',
@@ -102,7 +102,7 @@ describe('the configuration of `sexton -- command`', () => {
     assert.deepEqual(problems(['--graveyard', '/shared', 'x']), []);
   });
 
-  it('is frozen to its last part', () => {
+  it('the configuration is frozen to its last part', () => {
     const { run } = resolved(['--stop', 'TERM:5s,KILL', '--start-after', 'a=started', '--graveyard', '/g', 'x']);
     const parts: object[] = [run];
     for (const part of parts) {
@@ -112,20 +112,20 @@ describe('the configuration of `sexton -- command`', () => {
     assert.ok(parts.length > 10);
   });
 
-  it('of a sidecar has the defaults of a sidecar', () => {
+  it('the configuration of a sidecar has the defaults of a sidecar', () => {
     const { run } = resolved(['--role', 'sidecar', '--graveyard', '/g', 'x']);
     assert.equal(run.member.restart, 'auto');
     assert.deepEqual(run.member.exitCode, { kind: 'zero-when-stopped' });
   });
 
-  it('takes /graveyard only where it exists', () => {
+  it('sexton takes /graveyard only where it exists', () => {
     assert.equal(resolved(['x']).run.graveyard, undefined);
     const { run } = resolved(['x'], {}, filesOf({}, ['/graveyard']));
     assert.equal(run.graveyard, '/graveyard');
     assert.equal(run.member.solo, false);
   });
 
-  it('logs text only on a terminal', () => {
+  it('sexton logs text only on a terminal', () => {
     assert.equal(resolved(['x'], {}, filesOf({}, [], true)).run.logFormat, 'text');
     assert.equal(resolved(['x'], {}, filesOf({}, [], false)).run.logFormat, 'json');
   });
@@ -142,14 +142,14 @@ describe('the command', () => {
     [['run', 'run'], 2],
   ];
   for (const [argv, index] of WHERE) {
-    it(`of \`sexton ${argv.join(' ')}\` begins at ${index} of the whole command line`, () => {
+    it(`the command of \`sexton ${argv.join(' ')}\` begins at ${index} of the whole command line`, () => {
       const { program } = resolved(argv).run;
       assert.equal(program.fromIndex, index);
       assert.deepEqual(['sexton', ...argv].slice(index), program.argv);
     });
   }
 
-  it('of the command line replaces command and args of the file', async () => {
+  it('a command on the command line replaces command and args of the file', async () => {
     const files = filesOf({ '/c.json': '{"command": ["nginx"], "args": ["-g", "daemon off;"]}' });
     const ofFile = await resolvedWithFile(['--config', '/c.json'], {}, files);
     assert.deepEqual(ofFile.run.program, { fromIndex: 0, argv: ['nginx', '-g', 'daemon off;'] });
@@ -164,7 +164,7 @@ describe('a value', () => {
   const env = { SEXTON_DRAIN: '2s', SEXTON_LINGER: '2s', KUBEXIT_DEATH_DEPS: 'kubexit' };
   const resolving = resolvedWithFile(argv, env, files);
 
-  it('comes from the flag before the variable, then from the file, then from the default', async () => {
+  it('a value comes from the flag, else the variable, else the file, else the default', async () => {
     const resolution = await resolving;
     assert.equal(sourceOf(resolution, 'drain'), '1s from --drain');
     assert.equal(sourceOf(resolution, 'linger'), '2s from SEXTON_LINGER');
@@ -172,7 +172,7 @@ describe('a value', () => {
     assert.equal(sourceOf(resolution, 'restart'), 'auto from default');
   });
 
-  it("comes from kubexit's variable before the file, not before a twin of ours", async () => {
+  it("kubexit's variable comes before the file, but not before the same variable of sexton", async () => {
     const resolution = await resolving;
     assert.equal(sourceOf(resolution, 'mains'), 'kubexit from KUBEXIT_DEATH_DEPS');
     const twin = await resolvedWithFile(argv, { ...env, SEXTON_MAINS: 'ours' }, files);
@@ -180,17 +180,17 @@ describe('a value', () => {
     assert.equal(sourceOf(twin, 'when'), 'all from default');
   });
 
-  it('that another source overrides is checked all the same', () => {
+  it('a value that another source overrides is still checked', () => {
     const wrong = resolveRun(['--drain', '1s', 'x'], { SEXTON_DRAIN: '9' }, filesOf()) as Resolution;
     assert.deepEqual(wrong.ok ? [] : wrong.problems, ['SEXTON_DRAIN=9: a duration needs a unit; write 9s or 9ms']);
   });
 
-  it('may hold $(NAME) where it is a command', () => {
+  it('a value that is a command may hold $(NAME)', () => {
     const { run } = resolved(['--pre-stop', "exec:sh -c 'echo $(date)'", 'x']);
     assert.deepEqual(run.member.preStop, { kind: 'exec', argv: ['sh', '-c', 'echo $(date)'] });
   });
 
-  it('R03, R04 takes restart rules and the policy of the container as they stand in its Pod', async () => {
+  it('R03, R04 restart rules and the policy of a container are taken as they stand in its Pod', async () => {
     const file = `
 restartPolicy: Never
 restartPolicyRules:
@@ -204,7 +204,7 @@ restartPolicyRules:
     assert.deepEqual(run.member, byFlag.run.member);
   });
 
-  it('adds the stop signal of the Pod to the stop signals, wherever those are given', async () => {
+  it('the stop signal of the Pod is added to the stop signals, wherever those are given', async () => {
     const files = filesOf({ '/c': 'lifecycle: {stopSignal: SIGUSR1}\n' });
     const signalsOf = async (...argv: string[]) =>
       (await resolvedWithFile(['--config', '/c', ...argv, 'x'], {}, files)).run.member.stopSignals;
@@ -213,7 +213,7 @@ restartPolicyRules:
     assert.deepEqual(await signalsOf('--stop-signals', 'USR1'), [10]);
   });
 
-  it('can be given in any of the three ways, with one meaning', async () => {
+  it('a value means the same in each of the three ways to give it', async () => {
     const texts: Readonly<Record<string, string>> = {
       name: 'n',
       graveyard: '/g',
@@ -293,12 +293,12 @@ restartPolicyRules:
 });
 
 describe('a flag that repeats', () => {
-  it('brings one problem when one of its values is wrong', () => {
+  it('a repeated flag brings one problem when one of its values is wrong', () => {
     const wrong = resolveRun(['--reload', '/a=HUP', '--reload', 'c', 'x'], {}, filesOf()) as Resolution;
     assert.equal(wrong.ok ? 0 : wrong.problems.length, 1);
   });
 
-  it('makes one list of all that one source gives, and a weaker source adds nothing', () => {
+  it('a repeated flag makes one list of one source, and a weaker source adds nothing', () => {
     const env = { SEXTON_RELOAD: '/c=HUP\n/d=HUP' };
     const paths = (resolution: Resolved) => resolution.run.member.reload.map(({ path }) => path);
     assert.deepEqual(paths(resolved(['--reload', '/a=HUP', '--reload=/b=USR1', 'x'], env)), ['/a', '/b']);
@@ -307,7 +307,7 @@ describe('a flag that repeats', () => {
 });
 
 describe('explained values', () => {
-  it('read back as the flags they are', () => {
+  it('explained values read back as the flags they are', () => {
     const argv = ['--graveyard', '/g', '--signals', '1:-,15:3', '--stop', '15:90s,9', '--exit-code', '143=0', 'x'];
     const { sources, run } = resolved(argv);
     const isGiven = (source: string): boolean => source.startsWith('--');

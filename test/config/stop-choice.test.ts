@@ -30,7 +30,7 @@ describe('--stop auto finds the program', () => {
     [['bundle', 'exec', 'puma'], 'puma', 'bundle'],
   ];
   for (const [command, program, behind] of found) {
-    it(`in ${command.join(' ')}`, () => {
+    it(`--stop auto finds ${program} in ${command.join(' ')}`, () => {
       const started = startedBy(command);
       assert.equal(started.program, program);
       assert.equal(started.behind.join(' '), behind);
@@ -62,12 +62,13 @@ describe('--stop auto takes no program for certain', () => {
     [''],
   ];
   for (const command of unsure) {
-    it(`in ${JSON.stringify(command.join(' '))}`, () => assert.equal(presetOf(startedBy(command).program), undefined));
+    it(`--stop auto finds no preset in ${JSON.stringify(command.join(' '))}`, () =>
+      assert.equal(presetOf(startedBy(command).program), undefined));
   }
 });
 
 describe('a stop preset', () => {
-  it('gives the ladder, and signals are for the first process', () => {
+  it('a stop preset gives the ladder, and signals go to the first process', () => {
     const { run, notes, warnings } = resolved(['--stop', 'auto', '--', '/usr/sbin/nginx']);
     assert.equal(formatLadder(run.member.ladder ?? []), 'QUIT');
     assert.equal(run.host.firstOnly, true);
@@ -75,13 +76,13 @@ describe('a stop preset', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('can be named for a program of any name', () => {
+  it('a stop preset can be named for a program of any name', () => {
     const { run, notes } = resolved(['--stop', 'preset:nginx', '--', 'my-server']);
     assert.equal(formatLadder(run.member.ladder ?? []), 'QUIT');
     assert.deepEqual(notes, ['stop ladder QUIT by preset nginx']);
   });
 
-  it('shows in the sources of explain', () => {
+  it('a stop preset shows in the sources of explain', () => {
     const { sources } = resolved(['--stop', 'auto', '--', 'haproxy']);
     const row = sources.find(({ key }) => key === 'stop');
     assert.deepEqual(row, { key: 'stop', value: 'auto', source: '--stop' });
@@ -89,7 +90,7 @@ describe('a stop preset', () => {
     assert.deepEqual(signals, { key: 'stop-signals', value: 'TERM,INT,USR1', source: 'preset haproxy' });
   });
 
-  it('takes its signal for a stop request as well, as images declare it', () => {
+  it('a stop preset takes its signal for a stop request as well, as images declare it', () => {
     const signals = (...argv: string[]) => resolved(argv).run.member.stopSignals.map(formatSignal).join();
     assert.equal(signals('--stop', 'auto', '--', 'httpd'), 'TERM,INT,WINCH');
     assert.equal(signals('--stop', 'auto', '--', 'postgres'), 'TERM,INT');
@@ -97,7 +98,7 @@ describe('a stop preset', () => {
     assert.equal(signals('--stop', 'WINCH', '--', 'httpd'), 'TERM,INT');
   });
 
-  it('of a ladder gives the first rung half of what the grace period leaves', () => {
+  it('a stop preset with a ladder gives the first rung half of what the grace period leaves', () => {
     const ladder = (...argv: string[]) => formatLadder(resolved(argv).run.member.ladder ?? []);
     assert.equal(ladder('--stop', 'auto', '--', 'postgres'), 'TERM:15s,INT');
     assert.equal(
@@ -106,7 +107,7 @@ describe('a stop preset', () => {
     );
   });
 
-  it('maps the exit code of a graceful stop to 0, unless the user says what to exit with', () => {
+  it('a stop preset maps the exit code of a graceful stop to 0, unless a flag gives another', () => {
     const policy = (...argv: string[]) => resolved(argv).run.member.exitCode;
     assert.deepEqual(policy('--stop', 'auto', '--', 'puma'), { kind: 'map', codes: { 143: 0 } });
     assert.deepEqual(policy('--stop', 'auto', '--exit-code', 'keep', '--', 'puma'), { kind: 'keep' });
@@ -115,7 +116,7 @@ describe('a stop preset', () => {
     assert.deepEqual(policy(...sidecar, '--stop', 'auto', '--', 'puma'), { kind: 'zero-when-stopped' });
   });
 
-  it('leaves a program that it does not know alone, and says so', () => {
+  it('--stop auto leaves a program that it does not know alone, and says so', () => {
     const { run, notes } = resolved(['--stop', 'auto', '--', 'env', 'sleep', '9']);
     assert.equal(run.member.ladder, undefined);
     assert.deepEqual(run.member.stopSignals.map(formatSignal), ['TERM', 'INT']);
@@ -128,32 +129,32 @@ describe('a stop preset warns', () => {
   const warning = (...argv: string[]) => resolved(['--stop', 'auto', ...argv]).warnings.join('\n');
   const HOOK = 'unix_signal:15 gracefully_kill_them_all';
 
-  it('of a setting that php-fpm needs', () => {
+  it('a stop preset warns of a setting that php-fpm needs', () => {
     assert.match(warning('--', 'php-fpm8.2', '-F'), /^--stop auto: php-fpm .* process_control_timeout/);
   });
-  it('of the hook that uwsgi needs, unless it is there', () => {
+  it('a stop preset warns of the hook that uwsgi needs, unless it is there', () => {
     assert.match(warning('--', 'uwsgi', '--http', ':80'), /^--stop auto: uwsgi .* --hook-master-start "unix_signal:15/);
     assert.equal(warning('--', 'uwsgi', '--hook-master-start', HOOK), '');
     assert.equal(warning('--', 'uwsgi', `--hook-master-start=${HOOK}`), '');
   });
-  it('of squid where the grace period is no longer than its shutdown_lifetime', () => {
+  it('a stop preset warns if the grace period of squid is too short for shutdown_lifetime', () => {
     assert.match(warning('--', 'squid', '-N'), /shutdown_lifetime/);
     assert.equal(warning('--grace-period', '40s', '--', 'squid', '-N'), '');
   });
-  it('of nats-server where the grace period is no longer than its lame_duck_duration', () => {
+  it('a stop preset warns if the grace period of nats-server is too short for lame duck mode', () => {
     assert.match(warning('--', 'nats-server'), /lame_duck_duration/);
     assert.equal(warning('--grace-period', '150s', '--', 'nats-server'), '');
   });
-  it('of a program that no signal stops gracefully', () => {
+  it('a stop preset warns of a program that no signal stops gracefully', () => {
     assert.match(warning('--', 'varnishd', '-F'), /^--stop auto: no signal lets varnishd .* --drain/);
   });
-  it('of pgbouncer, because its signals depend on the version', () => {
+  it('a stop preset warns of pgbouncer, because its signals depend on the version', () => {
     assert.match(warning('--', 'pgbouncer'), /preset:pgbouncer@1\.22 .* preset:pgbouncer@1\.23/);
     const ladder = (text: string) => resolved(['--stop', text, '--', 'pgbouncer']).run.member.ladder?.[0]?.signal;
     assert.equal(ladder('preset:pgbouncer@1.22'), 2);
     assert.equal(ladder('preset:pgbouncer@1.23'), 15);
   });
-  it('of another init that signals the workers, too', () => {
+  it('a stop preset warns of another init that signals the workers, too', () => {
     assert.match(warning('--', 'dumb-init', '--', 'nginx'), /^dumb-init sends signals to all processes of nginx/);
     assert.match(warning('--', 'tini', '-g', 'nginx'), /^tini sends/);
     assert.equal(warning('--', 'tini', 'nginx'), '');

@@ -63,7 +63,7 @@ describe('a warning is given', () => {
     it(title, async () => assert.deepEqual(await warnings(...argv), [warning]));
   }
 
-  it('for a member that is called as its shell is', async () => {
+  it('a member that is called as its shell brings a warning', async () => {
     const resolution = await resolveRun([...SHARED, '--', 'sh', '-c', 'x'], {}, filesOf());
     assert.ok(resolution.ok);
     assert.deepEqual(resolution.warnings, [

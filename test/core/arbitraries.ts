@@ -16,7 +16,7 @@ export type Action =
   | { readonly do: 'end'; readonly code: number }
   /** What the watch of a drain tells; `agoMs`: since the last connection. */
   | { readonly do: 'traffic'; readonly agoMs: number | undefined; readonly open: number | undefined }
-  /** Something that does not fit: late, doubled, or never to be. */
+  /** An event that does not fit: late, doubled or impossible. */
   | { readonly do: 'stray'; readonly event: EventOf };
 
 export const NAMES = ['a', 'b', 'constructor'] as const;

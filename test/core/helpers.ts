@@ -84,7 +84,7 @@ export function fixed(ms: number): MemberConfig['drain'] {
   return ms === 0 ? undefined : { kind: 'fixed', ms };
 }
 
-/** As it is when nothing more is said than that it is adaptive. */
+/** The defaults of an adaptive drain. */
 export const ADAPTIVE_DRAIN: AdaptiveDrain = {
   kind: 'adaptive',
   minMs: 1_000,
@@ -97,7 +97,7 @@ export const ADAPTIVE_DRAIN: AdaptiveDrain = {
   inflight: false,
 };
 
-/** A command, called like what it is for. */
+/** A command that has the name of its purpose. */
 export function command(name: string): ExecAction {
   return { kind: 'exec', argv: [name] };
 }
@@ -156,7 +156,7 @@ export function alive(name: string, tombstone: Partial<Tombstone> = {}, view: Pa
   };
 }
 
-/** Dead in our own lifetime, with that exit code, and what its writer thinks of it (default: nothing). */
+/** Dead in our own lifetime, with that exit code. */
 export function dead(
   name: string,
   ExitCode: number,

@@ -1,6 +1,6 @@
 /**
- * The world of one member, by script: the child, what it leaves behind, the actions beside it. It does for the effects
- * of the core what a host would do, and keeps what is to happen by itself.
+ * The scripted world of one member: the child, its leftovers and its actions. It carries out the effects of the core as
+ * a host does, and keeps the events that are still to come.
  */
 import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
@@ -10,7 +10,7 @@ import type { Effect, Event } from '../../src/core/state/events.ts';
 /** After a while, with a code; by default a signal ends a process at once. */
 export type Reaction = 'ignores' | { readonly afterMs: number; readonly code: number };
 
-/** One run of an action. `never`: until it is told to end. `deaf`: not even then. */
+/** One run of an action. `never`: it ends only on request. `deaf`: not even then. */
 export type Run = { readonly afterMs: number; readonly ok: boolean } | 'never' | 'deaf';
 
 export interface ChildScript {
@@ -29,8 +29,8 @@ export interface ChildScript {
   /** It cannot be started. */
   readonly errno?: string;
   /**
-   * By the name of the action: how its runs end, the last one again and again, or by when it begins. Without: at once,
-   * well.
+   * How the runs of each action end, by its name. The last entry repeats. A function decides by the time of the start.
+   * Other actions succeed at once.
    */
   readonly actions?: Readonly<Record<string, readonly Run[] | ((atMs: number) => Run)>>;
 }
@@ -105,11 +105,11 @@ export class ScriptedHost {
     if (effect.type === 'endTask') this.#endTask(effect.id);
   }
 
-  /** The child first, then word of it; undefined: the core is asked first. */
+  /** Signals the child before the core hears of it. undefined: the core decides first. */
   passOn(signal: number, nowMs: number): { readonly id: number; readonly as: number } | undefined {
     const { id, table } = this.#once;
     const as = table[signal];
-    // As for init: what was said of a child that is gone is not said of the next.
+    // Like init, it drops an order for a child that has gone.
     if (as === undefined || id <= this.#reaped) return undefined;
     this.#nowMs = nowMs;
     this.#once = { id, table: {} };
@@ -117,7 +117,7 @@ export class ScriptedHost {
     return { id, as };
   }
 
-  /** The earliest end counts: what was to come later of the same child does not come. */
+  /** The earliest end counts. Later events of the same child are dropped. */
   end(id: number, exit: ChildExit, atMs: number, oom = false): void {
     if (id <= this.#reaped) return;
     const isExit = ({ event }: Due): boolean => event.type === 'exited' && event.id === id;
@@ -131,7 +131,7 @@ export class ScriptedHost {
     this.#empty(id, leaves === 'untilKilled' || isKilled ? atMs : atMs + leaves);
   }
 
-  /** The supervisor is gone, and with it what only it knew of: the host goes on with commands. */
+  /** The supervisor is gone, and so are the actions that only it ran. The host continues the commands. */
   loseSupervisor(): void {
     const lost = this.#running.filter(({ action }) => action.kind !== 'exec').map(({ id }) => id);
     this.#running = this.#running.filter(({ id }) => !lost.includes(id));

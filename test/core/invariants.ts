@@ -44,7 +44,7 @@ function startsRightly(config: MemberConfig, { before, event, after, effects }: 
   const starts = effects.filter(({ type }) => type === 'spawn').length;
   if (starts === 0) return;
   assert.ok(
-    // One that a stop request has overtaken is begun again where others need it.
+    // A start that a stop request has overtaken is repeated where others need it.
     starts === 1 && (event.type === 'spawnFailed' || ['unstarted', 'backoff', 'leftovers'].includes(before.child.is)),
     `a start while ${before.child.is}`,
   );
@@ -86,7 +86,7 @@ function runsRightly({ before, event, after, effects }: Step): void {
 
 /** It never moves later and never goes away; one that is merely assumed gives way to one that counts. */
 function keepsTheDeadline({ before, after }: Step): void {
-  // With the stop of a restart its deadline is over.
+  // The deadline of a restart is over when its stop is.
   if (before.deadline === undefined || after.podRestarts > before.podRestarts) return;
   assert.ok(after.deadline !== undefined, 'the deadline is forgotten');
   const mayMove = !before.deadline.kills && after.deadline.kills;

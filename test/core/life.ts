@@ -97,7 +97,7 @@ export class Life {
     return this.pass(0);
   }
 
-  /** From outside of the container, unless it is said. */
+  /** The signal comes from outside of the container unless `from` says otherwise. */
   signal(signal: number, from: { readonly terminal?: boolean; readonly pid?: number } = {}): this {
     const passed = this.state.child.is === 'alive' ? this.host.passOn(signal, this.nowMs) : undefined;
     if (passed === undefined)
@@ -156,7 +156,7 @@ export class Life {
     throw new Error('this life does not come to rest');
   }
 
-  /** Until the container has ended; fails when it does not within so long. */
+  /** Passes time until the container has ended. Fails if it does not end within `mostMs`. */
   passUntilGone(mostMs = 300_000): this {
     const endMs = this.nowMs + mostMs;
     while (this.exitCode === undefined) {
@@ -208,7 +208,7 @@ export class Life {
   runsOf(name: string): readonly number[] {
     return this.runs.flatMap(([atMs, other]) => (other === name ? [atMs] : []));
   }
-  /** When that action was told to end. */
+  /** When the core ordered that action to end. */
   endsOf(name: string): readonly number[] {
     const ids = this.done.flatMap(({ effect }) =>
       effect.type === 'startTask' && nameOf(effect.action) === name ? [effect.id] : [],

@@ -10,7 +10,7 @@ import '../helpers/seeded.ts';
 
 const RUNS = { numRuns: 600 };
 
-describe('of two lives', () => {
+describe('pairs of lives', () => {
   it('late and doubled ticks and reads of the graveyard change nothing', () => {
     fc.assert(
       fc.property(config, child, peers, schedule, fc.nat(3), (member, script, found, actions, every) => {

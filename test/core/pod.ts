@@ -12,9 +12,9 @@ export interface MemberScript {
 
 export class Pod {
   readonly lives: ReadonlyMap<string, Life>;
-  /** Killed with the whole container, without a word. */
+  /** Members that were killed with the whole container and wrote nothing. */
   readonly #killed = new Map<string, number>();
-  /** What each has been shown last. */
+  /** What each member was shown last. */
   readonly #shown = new Map<string, string>();
   readonly #ended: string[] = [];
   #nowMs = START;

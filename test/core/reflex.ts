@@ -14,7 +14,7 @@ export interface EndedWith {
   readonly at: Instant;
 }
 
-/** undefined: both are the same, but for the signal, which was sent already, and for what is known of the mains. */
+/** undefined: both ways agree, except for the signal, which was sent, and for what is known of the mains. */
 export function differenceOf(config: MemberConfig, state: State, ended: EndedWith): string | undefined {
   const { mains, signal, at } = ended;
   if (state.child.is !== 'alive') return 'the child does not live';
@@ -33,7 +33,7 @@ export function differenceOf(config: MemberConfig, state: State, ended: EndedWit
   return is === shouldBe ? undefined : `${is}, not ${shouldBe}`;
 }
 
-/** A tick that the usual way has set before the stop began, and that is not needed any more, may be missing. */
+/** A tick may be missing that the usual way set before the stop and that is no longer needed. */
 function isDueAlike(config: MemberConfig, reflex: Reduction, usualMs: number | undefined): boolean {
   if (usualMs === reflex.wakeAtMs) return true;
   if (usualMs === undefined || (reflex.wakeAtMs ?? Number.POSITIVE_INFINITY) < usualMs) return false;

@@ -1,16 +1,14 @@
 /**
  * What patterns can hold of plain English (CONTRIBUTING.md) in comments, test titles and pages.
  *
- * `node test/docs/english.ts [PATH..]` prints the findings; `--pending` writes the list of files that still have some.
+ * `node test/docs/english.ts [PATH..]` prints the findings.
  */
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { globSync } from 'node:fs';
 import { ROOT } from '../helpers/paths.ts';
 import { PAGES, PLAIN_PAGES, proseOf, textOf } from './pages.ts';
 
 const MAX_WORDS = 25;
 const MAX_TITLE = 90;
-const PENDING = join(ROOT, 'test/docs/english.pending');
 const FIRST_WORDS = /^(?:Of|Who|Whose|Nobody|So many|As of)\b/i;
 const RETIRED =
   /\b(?:vigils?|tellers?|last words?|covered ends?|entrust\w*|business|(?:a|an|the|its|this|each|every|no|one) (?:rises?|judges?|wish(?:es)?|prompts?|made))\b/gi;
@@ -27,12 +25,6 @@ const TOKEN = new RegExp(`${COMMENT}|${QUOTED}|${TEMPLATE}|${REGEXP}`, 'gm');
 export function heldFiles(): string[] {
   const sources = globSync(['src/**/*.{ts,c,h}', 'test/**/*.{ts,mjs,c,h}'], { cwd: ROOT });
   return [...sources, ...PAGES.filter((page) => page !== 'docs/rules.md')].sort();
-}
-
-/** The files that are not mended yet: a line is a top folder, and then the files in it. */
-export function pendingFiles(): string[] {
-  const lines = readFileSync(PENDING, 'utf8').trimEnd().split('\n');
-  return lines.flatMap((line) => line.split(' ').flatMap((file, at, [top = '']) => (at === 0 ? [] : join(top, file))));
 }
 
 export function findingsIn(path: string, text = textOf(path)): string[] {
@@ -95,15 +87,8 @@ function registrarsOf(source: string, prefix: 'export ' | ''): string[] {
   return [...declared].flatMap(([, , exported = '', name = '']) => (exported === prefix ? [name] : []));
 }
 
-function main([first = '', ...more]: readonly string[]): void {
-  const paths = [first, ...more].map((path) => path.replace('--pending', ''));
-  const files = heldFiles().filter((file) => paths.some((path) => file.startsWith(path)));
-  const found = files.map((file) => ({ file, findings: findingsIn(file) })).filter((it) => it.findings.length > 0);
-  for (const it of first === '--pending' ? [] : found) for (const finding of it.findings) console.log(it.file, finding);
-  if (first !== '--pending') return;
-  const folders = Map.groupBy(found, ({ file }) => file.split('/')[0] ?? '');
-  const lines = [...folders].map(([folder, its]) => [folder, ...its.map(({ file }) => relative(folder, file))]);
-  writeFileSync(PENDING, lines.map((words) => `${words.join(' ')}\n`).join(''));
+if (import.meta.main) {
+  const paths = process.argv.length > 2 ? process.argv.slice(2) : [''];
+  for (const file of heldFiles().filter((it) => paths.some((path) => it.startsWith(path))))
+    for (const finding of findingsIn(file)) console.log(file, finding);
 }
-
-if (import.meta.main) main(process.argv.slice(2));

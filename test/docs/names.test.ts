@@ -62,24 +62,24 @@ const FAULTS = {
 
 describe('the pages', () => {
   for (const [what, faultsOf] of Object.entries(FAULTS))
-    it(`name no ${what}`, () => {
+    it(`the pages name no ${what}`, () => {
       const faults = NAMED.flatMap((page) => faultsOf(textOf(page)).map((fault) => `${page}: ${fault}`));
       assert.deepEqual(faults, []);
     });
 
-  it('name every foreign flag that is allowed here', () => {
+  it('the pages name every foreign flag that is allowed here', () => {
     const all = NAMED.map(textOf).join('\n');
     const unused = [...FOREIGN].filter((flag) => !all.includes(`--${flag}`));
     assert.deepEqual(unused, []);
   });
 
-  it('name every argument of the build of the image', () => {
+  it('the pages name every argument of the build of the image', () => {
     const page = textOf('docs/install.md');
     const missing = found(textOf('docker/Dockerfile'), /^ARG ([A-Z_]+)/gm).filter((it) => !page.includes(`\`${it}=`));
     assert.deepEqual(missing, []);
   });
 
-  it('would not pass with a name that does not exist', () => {
+  it('a name that does not exist is found', () => {
     assert.deepEqual(unrunnable('`node test/run.ts`'), ['node test/run.ts']);
     assert.deepEqual(unrunnable('`PATH="$PWD/node_modules/.bin:$PATH"` and then `node test/run.ts`'), []);
     assert.deepEqual(unknownFlags('`--drian 5s`, `--drain 5s`'), ['--drian']);
@@ -109,7 +109,7 @@ function unknownSubcommands(text: string): string[] {
   return named.filter((word) => !COMMAND_NAMES.some((name) => name === word));
 }
 
-/** sexton's own are 125 to 127; above are signals, and what is below 100 is of the command or of a subcommand. */
+/** sexton's own codes are 125 to 127. Those above are signals. */
 function unknownExitCodes(text: string): string[] {
   const named = found(text, /exit(?:s with|s| code) `?(\d{3})\b/g);
   return named.filter((code) => Number(code) < 125 || Number(code) > 128 + 64);

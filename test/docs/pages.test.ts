@@ -14,7 +14,7 @@ const MAX_README_LINES = 150;
 
 const WORKFLOW = '.github/workflows/release.yml';
 const OURS = `https://github.com/acme/sexton/${WORKFLOW}@refs/tags/v1.2.3`;
-/** cosign searches an expression in the identity of the signer, so one without anchors takes any signature. */
+/** cosign searches for the expression in the signer's identity, so one without anchors takes any signature. */
 const OTHERS = [
   `https://github.com/mallory/sexton/${WORKFLOW}@refs/tags/v1.2.3`,
   `https://github.com/acme/other/${WORKFLOW}@refs/tags/v1.2.3`,
@@ -28,7 +28,7 @@ const OTHERS = [
 ];
 
 describe('the pages', () => {
-  it('link only to files that are there, and to headings that these have', () => {
+  it('the pages link only to files that are there, and to headings that these have', () => {
     const dead = PAGES.flatMap((page) => linksOf(page).filter((target) => !leadsSomewhere(page, target)));
     assert.deepEqual(dead, []);
     assert.ok(leadsSomewhere('docs/security.md', 'install.md#the-same-bytes'));
@@ -36,13 +36,13 @@ describe('the pages', () => {
     assert.ok(!leadsSomewhere('docs/security.md', 'instal.md'));
   });
 
-  it('are all named by the index', () => {
+  it('the index names all pages', () => {
     const listed = linksOf('docs/README.md').map((target) => join('docs', target));
     const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
     assert.deepEqual(listed.filter((page) => page.startsWith('docs/')).toSorted(), pages.toSorted());
   });
 
-  it('have lines of at most 120 columns, but for tables and code', () => {
+  it('the pages have lines of at most 120 columns, but for tables and code', () => {
     const pages = PAGES.filter((page) => page !== 'CHANGELOG.md' && page !== 'src/init/protocol.md');
     assert.deepEqual(
       pages.flatMap((page) => longLines(textOf(page)).map((line) => `${page}: ${line}`)),
@@ -53,7 +53,7 @@ describe('the pages', () => {
     assert.ok(textOf('README.md').trimEnd().split('\n').length <= MAX_README_LINES);
   });
 
-  it('call the image of sexton by one name', () => {
+  it('the pages call the image of sexton by one name', () => {
     const examples = globSync('examples/**/{*.yaml,*.json,Dockerfile}', { cwd: ROOT });
     const names = [...PAGES, ...examples].flatMap((file) => imagesOf(textOf(file)));
     assert.deepEqual([...new Set(names)], ['example.com/sexton:1']);

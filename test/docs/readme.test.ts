@@ -15,7 +15,7 @@ const SIGQUIT = 3;
 const README = textOf('README.md');
 
 describe('README', () => {
-  it('has a Dockerfile whose entrypoint sexton takes, with QUIT for nginx', async () => {
+  it('README has a Dockerfile whose entrypoint sexton takes, with QUIT for nginx', async () => {
     const [, entrypoint = '', command = ''] = /^ENTRYPOINT (\[.*\])\nCMD (\[.*\])$/m.exec(README) ?? [];
     const run = await resolve([...JSON.parse(entrypoint), ...JSON.parse(command)]);
     assert.deepEqual(
@@ -24,7 +24,7 @@ describe('README', () => {
     );
   });
 
-  it('has a Job and a Deployment whose command lines agree with their pods', async () => {
+  it('README has a Job and a Deployment whose command lines agree with their pods', async () => {
     const blocks = [...README.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text));
     const pods = blocks.map(({ spec }: { spec: PodSpec }) => spec);
     assert.equal(pods.length, 2);
@@ -37,7 +37,7 @@ describe('README', () => {
       }
   });
 
-  it('quotes a finding of `sexton check` as it is printed', async () => {
+  it('README quotes a finding of `sexton check` as it is printed', async () => {
     const { findings } = await check([{ path: 'web.yaml', text: SHELL }]);
     assert.deepEqual(
       findings.map(({ rule, message }) => [rule, README.includes(`error ${rule} ${message}`)]),
@@ -45,7 +45,7 @@ describe('README', () => {
     );
   });
 
-  it('shows, like all pages, no installation from a registry', () => {
+  it('README shows, like all pages, no installation from a registry', () => {
     const published = PAGES.filter((page) => /npm install (?:--global )?sexton$/m.test(textOf(page)));
     assert.deepEqual(published, []);
   });

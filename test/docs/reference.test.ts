@@ -13,7 +13,7 @@ import { textOf } from './pages.ts';
 const PAGE = textOf('docs/reference.md');
 
 describe('docs/reference.md', () => {
-  it('has every subcommand and every help topic', () => {
+  it('docs/reference.md has every subcommand and every help topic', () => {
     const named = rowsOf('Subcommands').flatMap(([first = '']) =>
       [...first.matchAll(/`sexton ([a-z]+)/g)].map(([, name]) => name),
     );
@@ -25,19 +25,19 @@ describe('docs/reference.md', () => {
     );
   });
 
-  it('has every flag of run with its value and its default, and no other', () => {
+  it('docs/reference.md has every flag of run with its value and its default, and no other', () => {
     const known = KEYS.map((key) => [`--${FLAGS[key].name} ${FLAGS[key].takes}`, defaultTextOf(key)]);
     const shown = rowsOf('Flags of `sexton run`').map(([flag = '', standard]) => [flag.replaceAll('`', ''), standard]);
     assert.deepEqual(shown, [...known, ['--config FILE', 'none']]);
   });
 
-  it('has every exit code', () => {
+  it('docs/reference.md has every exit code', () => {
     const known = [...EXIT_CODES.matchAll(/^(\d+(?:\+n)?|the command's own)/gm)].map(([, code]) => code);
     const shown = rowsOf('Exit codes').map(([code = '']) => code.replaceAll(' + ', '+'));
     assert.deepEqual(shown.sort(), known.sort());
   });
 
-  it('has every key of a tombstone in the order of the file, and every phase', () => {
+  it('docs/reference.md has every key of a tombstone in the order of the file, and every phase', () => {
     const keys = rowsOf('The tombstone').flatMap(([first = '']) =>
       [...first.matchAll(/`(\w+)`/g)].map(([, key]) => key),
     );

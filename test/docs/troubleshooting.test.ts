@@ -33,7 +33,7 @@ function shownLines(): string[] {
   return lines.map((line) => line.replace(/^(info|warn|error) +\S+: /, '').replace(DETAILS, ''));
 }
 
-/** Every text of the source, with what is filled in left open. What follows `cannot` may be made of two of them. */
+/** Every text of the source, as a pattern with gaps for values. The text behind `cannot` may consist of two of them. */
 function templatesOf(source: string): RegExp[] {
   // In C the parts of a line are arguments, one after the other.
   const joined = source.replace(/", [a-z>.[\]0-9_-]+, "/g, '$${}').replaceAll('\\n"', '"');

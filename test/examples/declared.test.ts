@@ -1,6 +1,6 @@
 /**
- * What the manifests of the examples and the docs tell sexton: it takes every command line, and what a container
- * declares about its pod, which it cannot see, is what the manifest says.
+ * sexton takes every command line in the manifests of the examples and the docs. Flags that declare something about the
+ * pod, which sexton cannot see, agree with the manifest.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -33,13 +33,13 @@ interface Resolved {
   };
 }
 
-test('sexton takes every command line of a manifest without a warning, and what it is told of the pod is so', async (t) => {
+test('sexton takes every command line of a manifest, and its flags agree with the pod', async (t) => {
   const { graveyard } = await tempGraveyard(t);
   const problems = await Promise.all(allManifests().map((it) => problemsOf(it, graveyard)));
   assert.deepEqual(problems.flat(), []);
 });
 
-test('what is wrong is told: a flag, a policy, a grace period, a name', async (t) => {
+test('a wrong flag, policy, grace period or name is reported', async (t) => {
   const { graveyard } = await tempGraveyard(t);
   const container = (flags: string): string =>
     `{ name: a, image: a, command: [/sexton/sexton, run, ${flags}, --, ls], volumeMounts: [{ name: g, mountPath: /graveyard }] }`;
@@ -94,7 +94,7 @@ function mismatches(
   ].map((it) => `${name}: ${it}`);
 }
 
-/** What follows sexton's own name, where it is what the container starts and `run` is what is asked of it. */
+/** The words behind sexton's name, if the container starts sexton and the subcommand is `run`. */
 function argumentsOf(container: Container): { container: Container; words: readonly string[] }[] | undefined {
   const [program = '', ...words] = [...(container.command ?? []), ...(container.args ?? [])];
   const isRun = words[0] === 'run' || words[0] === '--' || words[0]?.startsWith('--') === true;

@@ -56,7 +56,7 @@ test('its containers name volumes and containers that are there', () => {
   }
 });
 
-test('sexton is told the name, and the time for a stop, that ECS knows', () => {
+test('the flags of sexton give the name and the stop timeout that ECS knows', () => {
   for (const { name, entryPoint, stopTimeout } of containers) {
     assert.ok(stopTimeout <= FARGATE_STOP_SECONDS);
     assert.ok(entryPoint.includes(`--name=${name}`));

@@ -1,6 +1,6 @@
 /**
  * Every Kubernetes manifest of the examples and of the docs fits the types that are made from Kubernetes' OpenAPI
- * description, and what it tells sexton is right for the pod that it stands in.
+ * description.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -39,7 +39,7 @@ test('all manifests of the examples and the docs fit the types of Kubernetes', a
   assert.deepEqual(await problemsOf(t, manifests), []);
 });
 
-test('what does not fit is refused, each thing with its own words', async (t) => {
+test('the compiler names each field or value that does not fit', async (t) => {
   const manifests = REFUSED.flatMap(([what, yaml]) => parseManifests(yaml, what));
   const problems = await problemsOf(t, manifests);
   for (const [what, , says] of REFUSED) {

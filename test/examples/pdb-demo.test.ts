@@ -1,6 +1,6 @@
 /**
- * The numbers in the manifests of the example fit each other: sexton cannot see the pod's, so nobody else compares
- * them.
+ * The numbers in the manifests of the example fit each other. sexton cannot see those of the pod, so only this test
+ * compares them.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -39,7 +39,7 @@ const HERE = join(ROOT, 'examples', 'pdb-demo');
 const { spec } = manifest<Deployment>('deployment.yaml');
 const budgets: readonly Budget[] = ['pdb.yaml', 'pdb-if-healthy-budget.yaml'].map((name) => manifest<Budget>(name));
 
-test('the grace period that sexton is told is the pod’s, and drain and rungs leave some of it', () => {
+test('sexton gets the grace period of the pod, and drain and rungs leave some of it', () => {
   const [container] = spec.template.spec.containers;
   const [program, ...args] = container?.command ?? [];
   assert.equal(program, '/sexton/sexton');
@@ -62,7 +62,7 @@ test('both budgets are about the pods of the Deployment, and leave some of them'
     assert.deepEqual(budget.selector.matchLabels, spec.template.metadata.labels);
     assert.deepEqual(budget.selector.matchLabels, spec.selector.matchLabels);
     assert.ok(budget.maxUnavailable >= 1 && budget.maxUnavailable < spec.replicas);
-    // Of one name, so that the one replaces the other: two budgets for one pod forbid every eviction.
+    // Both have one name, so one replaces the other. Two budgets for one pod forbid every eviction.
     assert.equal(metadata.name, budgets[0]?.metadata.name);
   }
   const policies = budgets.map((budget) => budget.spec.unhealthyPodEvictionPolicy);

@@ -15,7 +15,7 @@ interface Example {
   readonly prints: readonly RegExp[];
   /** Programs that it starts. */
   readonly needs?: readonly string[];
-  /** It also runs where the tests use an engine. */
+  /** The example also runs with a container engine. */
   readonly isForEngines?: true;
 }
 

@@ -1,5 +1,5 @@
 /**
- * An example that is broken off clears everything away as well, also what runs under its sextons.
+ * An interrupted example also removes everything, including what runs under its sextons.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

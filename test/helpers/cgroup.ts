@@ -1,8 +1,7 @@
 /**
- * A cgroup of a test's own with a limit, into which all processes of a container are put; of version 1 or 2, whatever
- * this machine has.
+ * A test's own cgroup with a limit, for all processes of a container. It is of version 1 or 2, as this machine has it.
  *
- * What works on either engine: a container has PIDs of this machine, and what its processes start later is in their
+ * It works with either engine: a container has PIDs of this machine, and what its processes start later is in their
  * cgroup.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';

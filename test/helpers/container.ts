@@ -69,10 +69,7 @@ export interface Container {
   stderr(): string;
 }
 
-/**
- * For a test that looks for the supervisor: its process is there until the container ends, however long the machine takes
- * to get to the test.
- */
+/** For a test that looks for the supervisor, whose process then stays there until the container ends. */
 export const AWAKE = ['--sleep-after', 'never'];
 
 export function startContainer(scratch: Scratch, options: ContainerOptions): Container {
@@ -99,7 +96,7 @@ export function startContainer(scratch: Scratch, options: ContainerOptions): Con
     child.once('close', (code, signal) => resolve({ status: statusOf(code, signal), code, signal }));
   });
   const wanted = options.bare ? undefined : realpathSync(SEXTON);
-  /** Nothing is waited for that cannot come any more. */
+  /** Stops waiting when the container has ended. */
   const whileItRuns = <T>(what: string, probe: () => T | undefined): Promise<T> =>
     waitFor(what, () => {
       if (child.exitCode !== null || child.signalCode !== null)

@@ -1,6 +1,6 @@
 /**
- * The manifests of the examples and of the docs, as a reader of them would find them: every YAML file, and every YAML
- * block of a Markdown page, that says what kind of object it is.
+ * The manifests of the examples and of the docs, as a reader finds them. A manifest is a YAML document that has
+ * apiVersion and kind, in a YAML file or in a block of a Markdown page.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

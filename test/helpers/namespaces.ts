@@ -1,7 +1,7 @@
 /**
  * A container as the kernel knows it: a PID namespace of its own with its own /proc.
  *
- * util-linux `unshare` makes it. It waits for PID 1 and ends as PID 1 ended; when `unshare` itself is killed the whole
+ * util-linux `unshare` makes it, waits for PID 1, and ends as PID 1 ended. When `unshare` itself is killed, the whole
  * namespace goes with it, so nothing can outlive a test.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -23,8 +23,7 @@ export function launchInNamespaces(order: Order): Launched {
     kill: async () => {
       const found = findPid1(child, undefined);
       const outer = unshareOf(child);
-      // By way of unshare: when its PID 1 is killed it reports 1 (signal(2) refuses KILL), when it is killed itself we
-      // see that.
+      // A killed unshare shows KILL. It reports 1 when only its PID 1 is killed, because signal(2) refuses KILL.
       if (outer !== undefined) send(outer, 'SIGKILL');
       // A PID 1 that has changed its uid no longer dies with its parent: prctl(2).
       if (found !== undefined) send(found, 'SIGKILL');

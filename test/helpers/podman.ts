@@ -85,7 +85,7 @@ function optionsOf(order: Order, name: string, pidFile: string): string[] {
   return [
     ...['--rm', '--pull=never', `--name=${name}`, `--label=${LABEL}=${process.env.TEST_RUN_MARK ?? ''}`],
     ...[`--pidfile=${pidFile}`, '--network=none', '--log-driver=none', '--sig-proxy=false', '--pids-limit=-1'],
-    // What is compared between two containers must not have their names in it.
+    // Tests compare the outputs of containers, so the outputs must not have the containers' names.
     ...['--hostname=sexton', '--unsetenv-all', '--entrypoint='],
     ...env.map(([key, value]) => `--env=${key}=${value}`),
     `--volume=${dir}:${dir}`,
@@ -100,8 +100,8 @@ function optionsOf(order: Order, name: string, pidFile: string): string[] {
 }
 
 /**
- * Not in the test's directory: whoever names that is taken for a part of the test, and podman's monitor outlives the
- * container.
+ * Not in the test's directory: a process that names that counts as left behind by the test, and podman's monitor
+ * outlives the container.
  */
 function pidFileOf(name: string): string {
   return join(tmpdir(), `${name}.pid`);

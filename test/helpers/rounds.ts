@@ -1,5 +1,5 @@
 /**
- * Doing something many times, a few at a time, with chance that can be had again: the seed stands in the failure.
+ * Repeats a test many times, a few at a time, with random choices. A failure shows the seed that repeats them.
  */
 
 import { atOnce, byEngine } from './engine.ts';

@@ -1,6 +1,6 @@
 /**
- * One test with a graveyard of its own. When it fails, its error also tells what all the members did and said: a pod
- * that went wrong once in a hundred runs is not to be guessed at.
+ * One test with a graveyard of its own. When it fails, its error also shows what all members did and wrote. A pod that
+ * fails once in a hundred runs is hard to repeat.
  */
 import { type TestContext, test } from 'node:test';
 import { ENGINE, titled } from './engine.ts';
@@ -38,7 +38,7 @@ export function scenario(
       if (error instanceof Error) {
         const story = `\n--- events\n${readTimeline(scratch.log)}--- members\n${scratch.story()}`;
         error.message += story;
-        // What is shown of an error is its stack, which keeps the message that it was made with.
+        // The report shows the stack, which keeps the message that the error was made with.
         error.stack += story;
       }
       throw error;

@@ -14,10 +14,10 @@ export interface Scratch {
   readonly graveyard: string;
   /** The log that all members of the test append to. */
   readonly log: string;
-  /** How long what is on its way out is waited for at the end of the test. */
+  /** How long the end of the test waits for processes that are about to exit. */
   readonly settleMs: number;
   path(name: string): string;
-  /** What a failing test shall tell besides its error. */
+  /** Adds what a failing test shows besides its error. */
   describe(part: () => string): void;
   /** Runs before the search for leftovers, to stop whatever starts processes again. */
   beforeClear(step: () => void): void;

@@ -1,7 +1,7 @@
 /**
- * TEST_SUPERVISOR_KILLS=SEED: the supervisor of every container is killed at some random moments while its test runs.
- * No test may notice, so the tests stay as they are. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill.
- * Tests that kill supervisors themselves may kill too many.
+ * TEST_SUPERVISOR_KILLS=SEED kills the supervisor of every container at some random moments while its test runs. Every
+ * test must pass all the same. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill. Tests that kill
+ * supervisors themselves may kill too many.
  *
  * `killSupervisors` is for the tests that do so.
  */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const made = new Set<string>();
 
 /**
- * Removed when all is over, not with the test: hooks run in the order in which they were added, and what still writes
- * into the directory makes its removal fail, with which the hooks that would have ended the writer are never run.
+ * The directory is removed when the process exits, not in a hook of the test. Hooks run in the order in which they were
+ * added. The removal fails while a program still writes, and then the hooks that end the program do not run.
  */
 export function temporaryDirectory(): string {
   if (made.size === 0)

@@ -46,9 +46,8 @@ export async function waitForRunning(graveyard: string, names: readonly string[]
 }
 
 /**
- * That a start gate on `started` was kept: the one was born after the other had started. Told by the tombstones,
- * because a command's own first words may come later than all of that on a busy machine. Each writer's wall clock is
- * right to 2 ms.
+ * Asserts that a start gate on `started` held: `next` was born after `first` had started. It reads the tombstones,
+ * because a command's own first lines may come too late on a busy machine. Each writer's wall clock is right to 2 ms.
  */
 export function assertStartedBefore(graveyard: string, first: string, next: string): void {
   const started = Date.parse(readTombstone(graveyard, first)?.Started ?? '');

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const FAR_MS = 90_000;
 
-/** What is on its way out may need this long to be gone; only a test that leaves something waits for it. */
+/** A process that exits may need this long to be gone. Only a test that leaves something waits for it. */
 export const SETTLE_MS = 10_000;
 
 /** Asks `probe` until it answers with something; `undefined` and `false` mean "not yet". */

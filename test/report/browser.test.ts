@@ -37,7 +37,7 @@ describe('a report in a browser', { skip: withoutBrowser }, () => {
       assert.deepEqual(await wrongWith(temporaryDirectory(), name, text), []);
     });
 
-  it('is found at fault where texts overlap, are cut or are too pale', async () => {
+  it('a report is found at fault where texts overlap, are cut or are too pale', async () => {
     const page = `<!doctype html><meta name="viewport" content="width=device-width"><body style="background:#fff;margin:0">
       <p style="position:absolute;top:10px;left:10px">first</p><p style="position:absolute;top:14px;left:20px">second</p>
       <p style="position:absolute;top:90px;left:2000px">far</p><p style="position:absolute;top:150px;color:#ddd">pale</p>

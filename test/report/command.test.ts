@@ -1,6 +1,6 @@
 /**
- * `sexton report` as it is called: sources, formats, the width of a pipe, exit codes, and its JSON by a checker of
- * schemas that is not ours.
+ * `sexton report` as a user calls it: sources, formats, the width of a pipe and exit codes. ajv, which is not ours,
+ * validates its JSON.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -38,7 +38,7 @@ function reportSchema() {
 }
 
 describe('sexton report', () => {
-  it('reads a graveyard, files and standard input at once', () => {
+  it('sexton report reads a graveyard, files and standard input at once', () => {
     const file = join(temporaryDirectory(), 'pods.yaml');
     writeFileSync(file, stringify(podOf('web-0', { main: EVIDENCE })));
     const { status, stdout } = sexton(['report', '-o', 'json', graveyard(), file, '-'], `${LINE}\n`);
@@ -47,7 +47,7 @@ describe('sexton report', () => {
     assert.equal(pods.sort().join(' '), 'b,1 shop/web-0,1 web-0,2');
   });
 
-  it('prints JSON that its own schema allows', () => {
+  it('sexton report prints JSON that its own schema allows', () => {
     const isRight = reportSchema();
     const lines = [
       LINE,
@@ -68,14 +68,14 @@ describe('sexton report', () => {
     json: /^\{\n {2}"version": 1/,
     perfetto: /^\{"displayTimeUnit":"ms","traceEvents":\[/,
   }))
-    it(`draws ${format}, also into a pipe`, () => {
+    it(`sexton report draws ${format}, also into a pipe`, () => {
       const { status, stdout, stderr } = sexton(['report', '--output', format, graveyard()]);
       assert.deepEqual([status, stderr], [0, '']);
       assert.match(stdout, begins);
       if (format === 'text') for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
     });
 
-  it('exits with 1 when what --fail-on names has happened, and only then', () => {
+  it('sexton report exits with 1 when what --fail-on names has happened, and only then', () => {
     const late = JSON.stringify({ ...EVIDENCE, GraceLeftMs: -5 });
     const calls: readonly (readonly [number, readonly string[], string?])[] = [
       [1, ['--fail-on', 'forced', graveyard()]],
@@ -88,7 +88,7 @@ describe('sexton report', () => {
       assert.equal(sexton(['report', ...args], input).status, status, args.join(' '));
   });
 
-  it('refuses what it cannot read or does not know, with the remedy', () => {
+  it('sexton report refuses what it cannot read or does not know, with the remedy', () => {
     const calls: readonly (readonly [readonly string[], RegExp])[] = [
       [['-o', 'htm', '-'], /-o '?htm'?: .*text, .*; did you mean html\?/],
       [['--fail-on', 'slow', '-'], /--fail-on '?slow'?: .*forced, late/],
@@ -114,7 +114,7 @@ describe('sexton report', () => {
 });
 
 describe('sexton report of a graveyard', () => {
-  it('reports a member whose init was killed as lost, as sexton status does', async () => {
+  it('sexton report reports a member whose init was killed as lost, as sexton status does', async () => {
     const dir = temporaryDirectory();
     const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never'];
     const child = spawn(SEXTON, ['run', ...flags, '--', 'sleep', '600'], { stdio: 'ignore' });
@@ -132,7 +132,7 @@ describe('sexton report of a graveyard', () => {
 });
 
 describe('sexton report --against', () => {
-  it('shows the prediction of a manifest beside the stop of a real member', async (t) => {
+  it('sexton report --against shows the prediction of a manifest beside the stop of a member', async (t) => {
     const dir = temporaryDirectory();
     const flags = ['--name', 'main', '--graveyard', dir, '--restart-policy', 'Never', '--stop', 'TERM:20s,KILL'];
     const script = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
@@ -170,7 +170,7 @@ describe('sexton report --against', () => {
 });
 
 describe('sexton report --watch', () => {
-  it('shows what each member does and waits for, and the deadline, until all have ended', async (t) => {
+  it('sexton report --watch shows the deadline and what each member does, until all have ended', async (t) => {
     const dir = temporaryDirectory();
     const run = (name: string, flags: readonly string[], script: string) => {
       const common = ['--graveyard', dir, '--session', 'watched', '--restart-policy', 'Never', '--grace-period', '60s'];

@@ -1,6 +1,6 @@
 /**
- * Reports to look at: of the demo, of a pod that has all that can be drawn, of one that goes on, and of a fleet; and
- * what checks draw. The browser's tests measure them, `screenshots.ts` takes pictures of them.
+ * Reports to look at: the demo, a plain pod, a pod that has all that can be drawn, and a fleet. The pictures of checks
+ * come with them. The browser's tests measure them, and `screenshots.ts` takes pictures of them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -13,18 +13,18 @@ const workloadsOf = (pods: readonly PodStop[]) =>
   fleetOf(pods).map(({ workload, pods: count }) => `${workload} ${count}`);
 
 describe('the pods of a log', () => {
-  it('are told apart by their names, which also tell their workloads', () => {
+  it('the pods of a log are told apart by their names, which also tell their workloads', () => {
     const names = ['web-6d4cf56db6-x2x4k', 'web-7f89c5d4-bbbbb', 'db-0', 'db-11', 'agent-zz24k', 'api'];
     const pods = podsIn(names.map((name) => `[pod/${name}/main] ${line(EVIDENCE)}`));
     assert.deepEqual(workloadsOf(pods), ['db 2', 'web 2', 'agent 1', 'api 1']);
   });
 
-  it('are told apart by their sessions where they have no names, as one workload', () => {
+  it('pods of a log without names are told apart by their sessions, as one workload', () => {
     const pods = podsIn(['a', 'b', 'a'].map((Session) => line({ ...EVIDENCE, Session })));
     assert.deepEqual(workloadsOf(pods), [' 2']);
   });
 
-  it('are told apart by the births of their members where they have nothing else', () => {
+  it('pods of a log with nothing else are told apart by the births of their members', () => {
     const proxy = { ...EVIDENCE, Name: 'proxy' };
     const other = { ...EVIDENCE, Born: at(-9_000) };
     const pods = podsIn([EVIDENCE, proxy, other, EVIDENCE].map(line));
@@ -32,14 +32,14 @@ describe('the pods of a log', () => {
     assert.deepEqual(members.sort(), [['main'], ['main', 'proxy']]);
   });
 
-  it('count a phase in several parts once, in whole milliseconds', () => {
+  it('the pods of a log count a phase in several parts once, in whole milliseconds', () => {
     const Phases = [1_000, 500, 1_500].map((Ms) => ({ Phase: Ms === 500 ? 'drain' : 'hold', Ms }));
     const [all] = fleetOf(podsIn([line({ ...EVIDENCE, Phases, Died: at(3_000).replace('000000Z', '600400Z') })]));
     assert.deepEqual(all?.activities.hold, { p50: 2_501, p95: 2_501, max: 2_501 });
     assert.equal(all?.stop.max, 3_001);
   });
 
-  it('have quantiles of each phase', () => {
+  it('the pods of a log have quantiles of each phase', () => {
     const pods = podsIn(
       Array.from({ length: 100 }, (_, index) => {
         const drainMs = (index + 1) * 10;

@@ -102,7 +102,7 @@ describe('a report', () => {
     assert.doesNotMatch(afterTerm(1_900), /hurried/);
   });
 
-  // The supervisor hears later of what init did by itself: it notes the signal with init's time, and the phase then.
+  // The supervisor hears later what init did by itself. It records the signal with init's time, and the phase then.
   for (const heardMs of [4_500, 6_500])
     it(`a stop signal begins when init sent it, though it was heard of ${heardMs - 4_010} ms later`, () => {
       const History = (PROXY.History ?? []).flatMap((entry) => {
@@ -180,7 +180,7 @@ describe('a report', () => {
     assert.deepEqual([drain.ph, drain.ts, drain.dur], ['X', BEGAN_MS * 1_000, 2_000_000]);
   });
 
-  it('a container that stopped before its pod does not change the time and grace period of the pod', () => {
+  it('a container that stopped before its pod does not change the time and grace of the pod', () => {
     const early = { ...EVIDENCE, Name: 'early', GraceMs: 12_000, Phases: [], StopRequested: at(-17_000) };
     const ended = onlyPod([EVIDENCE, { ...early, Died: at(-16_000) }].map((it) => JSON.stringify(it)));
     assert.equal(

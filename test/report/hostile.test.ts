@@ -10,7 +10,7 @@ const FILES = 400;
 it(`${FILES} hostile tombstones, pods and logs become no markup, no escape sequence and no crash`, (t) => {
   const tried = tryFiles(FILES, 1);
   t.diagnostic(JSON.stringify(tried));
-  // Otherwise hardly anything of it would have been drawn.
+  // With fewer, hardly any report would have been drawn.
   assert.ok(tried.told > FILES / 4);
 });
 

@@ -68,7 +68,7 @@ function bars({ members }: PodStop, of: string): readonly string[] {
 }
 
 describe('a container that left no message', () => {
-  it("is drawn from the kubelet's record, and an OOM kill makes the stop a forced one", () => {
+  it("a container without a message is drawn from the kubelet's record, with a forced OOM kill", () => {
     const stop = stopOf(pod({ main: ended(-5, 0, 137, OOM), proxy: ended(-5, 4, 0, PROXY) }));
     assert.match(sentenceOf(stop), /^forced: main by the OOM killer, 4\.0 s of 30 s/);
     assert.deepEqual(bars(stop, 'main'), ['run -5000..0']);
@@ -86,10 +86,10 @@ describe('a container that left no message', () => {
       sentence: 'lost: web',
     },
   }))
-    it(`has a first sentence that says that it ${how}`, () =>
+    it(`the first sentence on a container without a message says that it ${how}`, () =>
       assert.equal(sentenceOf(stopOf(pod({ web: state }))), sentence));
 
-  it('has the picture of its stop from the request on when its pod was deleted', () => {
+  it('the stop of a container without a message is drawn from the deletion of its pod on', () => {
     const stop = stopOf(pod({ web: ended(-5, 2, 0), log: ended(-5, 31, 137) }, { metadata: deleted(30) }));
     assert.deepEqual(bars(stop, 'web'), ['run -5000..0', 'stop 0..2000']);
     assert.equal(
@@ -98,19 +98,19 @@ describe('a container that left no message', () => {
     );
   });
 
-  it('is lost at an unknown moment when the kubelet knows no time of it', () => {
+  it('a container without a message is lost at an unknown moment if the kubelet has no time', () => {
     const lost = { terminated: { startedAt: null, finishedAt: null, exitCode: 137, reason: 'ContainerStatusUnknown' } };
     const stop = stopOf(pod({ main: lost, proxy: ended(-5, 4, 0, PROXY) }, { status: { reason: 'Evicted' } }));
     assert.match(sentenceOf(stop), /^lost: main, 4\.0 s of 30 s; evicted by the kubelet; the/);
   });
 
-  it('is not over while it runs on after the end of another', () => {
+  it('a container without a message is not over while it runs on after the end of another', () => {
     const stop = stopOf(pod({ main: ended(-5, 0, 0), proxy: { running: { startedAt: second(-5) } } }));
     assert.match(sentenceOf(stop), /^not over yet, 60 s/);
     assert.deepEqual(bars(stop, 'proxy'), ['run -5000..60000']);
   });
 
-  it('is drawn once when a later version of its pod was read, too', () => {
+  it('a container without a message is drawn once when a later version of its pod was read, too', () => {
     const first = pod({ main: ended(-5, 0, 0), proxy: { running: { startedAt: second(-5) } } });
     const stop = stopOf(first, pod({ main: ended(-5, 0, 0), proxy: ended(-5, 3, 0) }));
     assert.equal(sentenceOf(stop), 'no KILL, 3.0 s');
@@ -120,7 +120,7 @@ describe('a container that left no message', () => {
 describe('a container that the kubelet started again', () => {
   const again = (state: object, lastState: object) => ({ state, lastState });
 
-  it('is drawn with the end of its earlier life, beside those that ran on', () => {
+  it('a restarted container is drawn with the end of its earlier life, beside those that ran on', () => {
     const main = again({ running: { startedAt: second(1) } }, ended(-5, 0, 137));
     const stop = stopOf(pod({ main, proxy: { running: { startedAt: second(-5) } } }));
     assert.equal(sentenceOf(stop), 'restart of main: forced: main by an unknown sender, 1.0 s');
@@ -132,7 +132,7 @@ describe('a container that the kubelet started again', () => {
     assert.match(podText(stop, PLAIN), /^main .*exit 137, runs again, KILL by an un~$/m);
   });
 
-  it('has both lives when it was deleted later, and says how the first one ended', () => {
+  it('a restarted container has both lives when deleted later, and says how the first one ended', () => {
     const main = again(ended(-10, 2, 0, message({ ...EVIDENCE, Born: second(-10) })), ended(-60, -20, 137, OOM));
     const stop = stopOf(pod({ main }, { metadata: deleted(30) }));
     assert.deepEqual(bars(stop, 'main').slice(0, 3), ['run -60000..-20000', 'wait -20000..-10000', 'run -10000..0']);
@@ -146,11 +146,11 @@ describe('a container that the kubelet started again', () => {
 describe("the cause of a pod's stop", () => {
   const stopped = (around: Around) => sentenceOf(stopOf(pod({ web: ended(-5, 2, 0) }, around)));
 
-  it('is a deletion with another grace period than the pod has declared', () => {
+  it('the cause is a deletion with another grace period than the pod has declared', () => {
     assert.match(stopped({ metadata: deleted(5) }), /^no KILL, 2\.0 s of 5\.0 s; deleted with .* 5 s instead of 30 s;/);
   });
 
-  it('is a deletion whose grace period only an earlier version of the pod has', () => {
+  it('the cause is a deletion whose grace period only an earlier version of the pod has', () => {
     const web = { web: ended(-5, 2, 137) };
     const last = pod(web, { metadata: { deletionTimestamp: second(9), deletionGracePeriodSeconds: 0 } });
     assert.equal(sentenceOf(stopOf(last)), 'forced: web by an unknown sender; deleted');
@@ -161,7 +161,7 @@ describe("the cause of a pod's stop", () => {
     );
   });
 
-  it('is a deletion whose shortened grace period the kubelet did not enforce', () => {
+  it('the cause is a deletion whose shortened grace period the kubelet did not enforce', () => {
     assert.match(
       sentenceOf(stopOf(pod({ web: ended(-5, 7, 0) }, { metadata: deleted(1) }))),
       /^no KILL, 7\.0 s; deleted with a grace period of 1 s instead of 30 s, which was not enforced;/,
@@ -173,12 +173,12 @@ describe("the cause of a pod's stop", () => {
     EvictionByEvictionAPI: 'evicted by a request',
     DeletionByTaintManager: 'evicted by a taint of its node',
   }))
-    it(`is read from the condition ${reason}`, () => {
+    it(`the cause is read from the condition ${reason}`, () => {
       const conditions = [{ type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: second(0) }];
       assert.match(stopped({ status: { conditions } }), new RegExp(`^no KILL, 2\\.0 s; ${why};`));
     });
 
-  it('is a deletion that leaves an earlier stop of one container apart', () => {
+  it('a deletion keeps apart from an earlier stop of one container', () => {
     const early = message({ ...EVIDENCE, Name: 'early', Phases: [], StopRequested: second(-3), Died: second(-1) });
     const both = { web: ended(-5, 2, 0), early: ended(-5, -1, 0, early) };
     assert.match(
@@ -187,7 +187,7 @@ describe("the cause of a pod's stop", () => {
     );
   });
 
-  it('is an eviction by the kubelet, or an exceeded deadline', () => {
+  it('the cause is an eviction by the kubelet, or an exceeded deadline', () => {
     assert.match(
       stopped({ status: { reason: 'Evicted', message: 'The node was low on resource: memory. ' } }),
       /^no KILL; evicted by the kubelet \(The node was low on resource: memory\.\)$/,
@@ -216,13 +216,13 @@ describe('a KILL in a pod that its platform ended', () => {
     'a mere deletion': [killed, { metadata: deleted(30) }, 'an unknown sender'],
   };
   for (const [what, [states, around, sender]] of Object.entries(CASES))
-    it(`is attributed to ${sender} after ${what}`, () =>
+    it(`a KILL is attributed to ${sender} after ${what}`, () =>
       assert.match(
         sentenceOf(stopOf(pod(states as Record<string, object>, around))),
         new RegExp(`^forced: \\w+ by ${sender}[,;]`),
       ));
 
-  it('is not attributed to the kubelet in an earlier life of the container', () => {
+  it('a KILL is not attributed to the kubelet in an earlier life of the container', () => {
     const main = { state: ended(-5, 2, 0), lastState: ended(-60, -20, 137) };
     assert.match(
       sentenceOf(stopOf(pod({ main }, { status: { reason: 'Evicted' } }))),
@@ -245,7 +245,7 @@ describe('a source of pods', () => {
     }),
   };
   for (const [how, text] of Object.entries(SOURCES))
-    it(`may have the pods ${how}`, () =>
+    it(`a source may have the pods ${how}`, () =>
       assert.deepEqual(
         readText(text, NOW_MS, () => undefined).members.map(({ pod: name }) => name),
         ['shop/web-0', 'web-1'],
@@ -265,7 +265,7 @@ describe('a source of pods', () => {
     'is a list of no pods': ['{"apiVersion":"v1","kind":"List","items":[]}', /^a list of no pods$/],
   };
   for (const [how, [text, why]] of Object.entries(WHYS))
-    it(`is refused with a reason when it ${how}`, () => {
+    it(`a source is refused with a reason when it ${how}`, () => {
       const read = readText(text, NOW_MS, () => undefined);
       assert.equal(read.members.length, 0);
       assert.match(read.why ?? '', why);

@@ -1,6 +1,6 @@
 /**
- * Compares the reports of simulated pods with what the simulator knows: which member ended when, why, by which code or
- * signal, forced or not, and which was the last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many.
+ * Compares the reports of simulated pods with what the simulator knows: how, when and why each member ended, and which
+ * was the last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many pods.
  */
 import assert from 'node:assert/strict';
 import { formatEvidence } from '../../src/core/format/evidence.ts';
@@ -66,9 +66,9 @@ function tell(container: Container): Told | undefined {
   const { memo, command, member } = container;
   const state = memo?.state;
   if (state?.child.is !== 'gone' || command?.exit === undefined || command.diedAtMs === undefined) return undefined;
-  // After a restart in place the command was not started again: the end is that of none.
+  // After a restart in place the command was not started again, so no end of it is recorded.
   if (state.child.reason === 'never-started') return undefined;
-  // Init has left before the supervisor had written it.
+  // Init exited before the supervisor had written the end.
   if (container.hasLeftUnrecorded) return undefined;
   // Init may have started another one that its supervisor has not heard of.
   if (state.births !== command.id) return undefined;
@@ -116,7 +116,7 @@ function compareMember(
     if (stop.forcedBy === 'sexton') assert.ok(isOurs, `${at}: no KILL was sent`);
     const wallMs = (ms: number) => EPOCH_MS + ms + container.member.wallOffMs;
     if (!isTurned && stop.diedMs !== undefined) {
-      // The death is told when the last of the group has gone, and that is when its container ends or before.
+      // The report has the moment when the last of the group had gone. The container ends then or later.
       const [from, until] = [wallMs(command.diedAtMs), wallMs(container.world.agenda.nowMs)];
       assert.ok(stop.diedMs >= from - 1 && stop.diedMs <= until + 1, `${at}: ended at ${stop.diedMs - wallMs(0)}`);
     }

@@ -1,7 +1,7 @@
 /**
- * Reads a request of OTLP's JSON as a strict receiver does: field by field of opentelemetry.proto.collector.trace.v1
- * and trace.v1, ids in hex, enums as numbers, integers of 64 bits as decimal strings, and no field that the protocol
- * does not have.
+ * Reads a request of OTLP's JSON as a strict receiver does, by opentelemetry.proto.collector.trace.v1 and trace.v1. Ids
+ * are hex, enums are numbers, and integers of 64 bits are decimal strings. It refuses a field that is not in the
+ * protocol.
  */
 import assert from 'node:assert/strict';
 

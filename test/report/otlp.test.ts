@@ -57,7 +57,7 @@ async function end(flags: readonly string[], command = 'kill -TERM $PPID; exec s
 }
 
 describe('run --otlp', () => {
-  it('sends a span for the stop, one for the member and one for each phase', async (t) => {
+  it('run --otlp sends a span for the stop, one for the member and one for each phase', async (t) => {
     const { url, spans } = await collector(t);
     const { code } = await end(['--name', 'web', '--otlp', url, '--drain', '100ms', '--grace-period', '10s']);
     assert.equal(code, 143);
@@ -73,7 +73,7 @@ describe('run --otlp', () => {
     assert.equal(new Set(spans.map(({ traceId }) => traceId)).size, 1);
   });
 
-  it('puts all members of a pod into one trace with one root, and marks a forced end', async (t) => {
+  it('run --otlp puts all members of a pod into one trace with one root, and marks a forced end', async (t) => {
     const { url, spans } = await collector(t);
     const graveyard = temporaryDirectory();
     const shared = ['--otlp', url, '--graveyard', graveyard, '--session', 'pod-1', '--grace-period', '10s'];
@@ -97,7 +97,7 @@ describe('run --otlp', () => {
     assert.equal(members.find(({ name }) => name === 'proxy')?.attributes['sexton.forced_by'], 'sexton');
   });
 
-  it('says why a trace was not delivered, and still ends with the code of the command', async (t) => {
+  it('run --otlp says why a trace was not delivered, and still ends with the code of the command', async (t) => {
     const silent = await collector(t, () => {});
     const busy = await collector(t, (response) => void response.writeHead(503).end());
     const gone = await collector(t);
@@ -113,14 +113,14 @@ describe('run --otlp', () => {
     }
   });
 
-  it('never waits past the deadline', async (t) => {
+  it('run --otlp never waits past the deadline', async (t) => {
     const silent = await collector(t, () => {});
     const { log } = await end(['--name', 'web', '--otlp', silent.url, '--grace-period', '250ms']);
     const [, ms] = /the trace was not delivered: no answer within (\d+) ms/.exec(log) ?? [];
     assert.ok(/the deadline is near/.test(log) || Number(ms) <= 150, log);
   });
 
-  it('is not loaded by a run without it', () => {
+  it('a run without --otlp does not load its code', () => {
     const app = join(dirname(SEXTON), 'app');
     assert.doesNotMatch(readFileSync(join(app, 'run.cjs'), 'latin1'), /resourceSpans/);
     assert.match(readFileSync(join(app, 'tools.cjs'), 'latin1'), /resourceSpans/);

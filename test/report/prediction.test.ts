@@ -54,12 +54,12 @@ const MEMBER: Omit<MemberStop, 'name'> = { pod: 'p', workload: 'p', role: 'main'
 const DRAINS = manifest('--drain, 3s, --stop, "TERM:5s,KILL"');
 
 describe('a report against a manifest', () => {
-  it('says that all came as predicted, within half a second', async () => {
+  it('the comparison says that all came as predicted, within half a second', async () => {
     for (const ms of [2_600, 3_000, 8_000, 8_400])
       assert.deepEqual(await linesOf(podEnding(ms), DRAINS), ['as predicted from Deployment/web of 0.yaml'], `${ms}`);
   });
 
-  it('says which end lies outside of the predicted times', async () => {
+  it('the comparison says which end lies outside of the predicted times', async () => {
     const head = 'not as predicted from Deployment/web of 0.yaml';
     for (const s of [1, 9]) {
       const told = `main: ended after ${s}.0 s, predicted was 3.0 s to 8.0 s`;
@@ -67,7 +67,7 @@ describe('a report against a manifest', () => {
     }
   });
 
-  it('reports a KILL that was not predicted, by the platform or by sexton', async () => {
+  it('the comparison reports a KILL that was not predicted, by the platform or by sexton', async () => {
     const declared = DRAINS.replace(
       'metadata: {name: web}',
       'metadata: {name: web, annotations: {check.sexton.dev/stop-seconds: "4"}}',
@@ -80,7 +80,7 @@ describe('a report against a manifest', () => {
     assert.deepEqual((await linesOf(podEnding(8_000, { ForcedBy: 'sexton' }), DRAINS)).length, 1);
   });
 
-  it('counts from the first stop signal, after the hooks of the platform', async () => {
+  it('the comparison counts from the first stop signal, after the hooks of the platform', async () => {
     const hooked = manifest('--drain, 3s, --stop, "TERM:5s,KILL"', '  lifecycle: {preStop: {sleep: {seconds: 10}}}');
     const pod = await predicted(podEnding(5_000), hooked);
     const [main] = comparisonOf(pod)?.members ?? [];
@@ -88,7 +88,7 @@ describe('a report against a manifest', () => {
     assert.equal(comparisonLines(pod).length, 1);
   });
 
-  it('compares nothing without a stop signal of the platform, and no member that ended before it', async () => {
+  it('the comparison needs a stop signal of the platform, and skips members that ended before it', async () => {
     assert.match(
       (await linesOf(podEnding(5_000, { StopReason: 'mains finished' }), DRAINS)).join('\n'),
       /^not compared with Deployment\/web of 0\.yaml: that predicts a deletion, and no stop signal/,
@@ -103,7 +103,7 @@ describe('a report against a manifest', () => {
     assert.equal(compared?.members.map(({ member }) => member.name).join(), 'main');
   });
 
-  it('finds no difference in 300 random pods that a kubelet stops', () => {
+  it('the comparison finds no difference in 300 random pods that a kubelet stops', () => {
     let killed = 0;
     for (let seed = 1; seed <= 300; seed += 1) {
       const { plan, actual } = drawPod(seed);
@@ -123,7 +123,7 @@ describe('a report against a manifest', () => {
     assert.ok(killed > 100, `${killed}`);
   });
 
-  it('finds the workload by its containers, then by its controller, or says why not', async () => {
+  it('the comparison finds a workload by its containers, then by its controller, or says why not', async () => {
     const pod = podEnding(5_000);
     const other = DRAINS.replaceAll('name: web}', 'name: other}');
     assert.equal((await predicted(pod, other, DRAINS)).prediction?.of, 'Deployment/web of 1.yaml');
@@ -140,7 +140,7 @@ describe('a report against a manifest', () => {
     assert.match(await whyNone(pod, 'a: [\n'), /^0\.yaml was not read: not YAML/);
   });
 
-  it('shows the difference in every format that has room for it', async () => {
+  it('the comparison shows the difference in every format that has room for it', async () => {
     const pod = await predicted(podEnding(1_000), DRAINS);
     const what = /main: ended after 1\.0(?: |&#160;)s, predicted was 3\.0(?: |&#160;)s to 8\.0(?: |&#160;)s/;
     for (const text of [podText(pod, PLAIN), podSvg(pod), htmlPage([pod]), fleetText([pod], 200)])

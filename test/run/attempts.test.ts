@@ -7,7 +7,7 @@ import { NODE } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { MAX_UNSTEADY, type Outcome } from './attempts.ts';
 
-/** Passes but for its first life, of which a file beside it tells. */
+/** Fails in its first run, which it marks by a file beside it. */
 const UNSTEADY = `import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 test('sound', () => {});

@@ -1,10 +1,10 @@
 /**
- * Runs test files, and those that failed a second time, alone.
+ * Runs test files, and repeats those that failed, one at a time.
  *
- * Thousands of tests watch real processes by the clock of a machine that may stand still for seconds, so in a whole run
- * one of them may fail for the machine's sake. A file that passes at its second attempt counts as passed and is named
- * at the end of the run as unsteady, its first failure in full above: a test to mend, or a defect that shows itself
- * seldom. Where more files fail than MAX_UNSTEADY, the machine is not to blame, and there is no second attempt.
+ * Thousands of tests watch real processes by the clock, and the machine may stand still for seconds. So one of them may
+ * fail in a whole run because of the machine. A file that passes at its second attempt counts as passed, and the end of
+ * the run names it as unsteady. It is a test to fix or a rare defect, and its first failure is in the output. If more
+ * files fail than MAX_UNSTEADY, the machine is not to blame, and there is no second attempt.
  */
 import { run } from 'node:test';
 import { FileLimit } from './limit.ts';

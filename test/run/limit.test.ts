@@ -16,7 +16,7 @@ test('a test file that something keeps alive is ended, and told with what does',
   writeFileSync(file, 'setInterval(() => {}, 1_000);');
   const child = spawn(process.execPath, [...limit.execArgv, file], { stdio: 'ignore' });
   const [, signal] = await within('the end of the file', once(child, 'exit'));
-  // A node that has not got to its handler by then ends by the first signal.
+  // The first signal ends a node that has not installed its handler yet.
   assert.match(String(signal), /^SIG(KILL|STKFLT)$/);
   assert.match(said[0] ?? '', /endless\.test\.ts has not ended in 2 s and is killed/);
   if (signal === 'SIGKILL') assert.match(said[0] ?? '', /"type":"timer"/);

@@ -1,6 +1,6 @@
 /**
- * Ends test files that do not end by themselves, and says what they were at. A time limit of node:test is one of each
- * test in a file: it does not end a process that something keeps alive, such as a watcher that a hook has not closed.
+ * Ends test files that do not end by themselves, and reports what they were doing. The time limit of node:test applies
+ * to each test in a file. It does not end a process that something keeps alive, such as a watcher that was not closed.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -40,7 +40,7 @@ test('a suite that is skipped as a whole counts as one, as nothing is heard of i
   assert.deepEqual([...reports.skips], [['needs root', 1]]);
 });
 
-test('E1 an example that is not there is told with those that are, in one line', () => {
+test('E1 a missing example is named together with those that exist, in one line', () => {
   const { stderr, status } = spawnSync(NODE, [join(ROOT, 'examples/run.ts'), 'singal-demo'], { encoding: 'utf8' });
   assert.match(
     stderr,

@@ -54,7 +54,7 @@ export class FileReports {
         // One per file and one for all. A file that broke has none and is closed at the end.
         if (event.data.file !== undefined) this.#close(event.data.file, event.data.duration_ms);
         return;
-      // What else there is says when tests are queued and begun.
+      // Other events only report that tests are queued or begin.
       default:
     }
   }
@@ -65,7 +65,7 @@ export class FileReports {
   }
 
   #takeOutcome(isPass: boolean, { name, file, entryFile, skip, todo, details }: Outcome): void {
-    // A suite fails when a test in it does: that is counted there. Of a suite that is skipped no test is heard of.
+    // A suite fails when a test in it does, and that is counted there. A skipped suite reports none of its tests.
     if (details.type === 'suite' && skip === undefined) return;
     // A file without any test that was asked for passes as a whole; that is no test.
     if (isPass && name === (entryFile ?? file ?? name)) return;

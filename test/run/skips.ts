@@ -14,11 +14,11 @@ export interface ExpectedSkip {
   /** For TEST_SKIPS. */
   readonly name: string;
   readonly reason: RegExp;
-  /** Whether it is so on this machine. `word`: what the pattern has in parentheses. */
+  /** Whether the reason holds on this machine. `word`: what the pattern has in parentheses. */
   readonly isTrueHere: (word: string) => boolean;
 }
 
-/** What a test may be without where it is not installed. */
+/** Programs whose tests are skipped where they are not installed. */
 const PROGRAMS = [
   ...['aarch64-linux-gnu-gcc', 'chromium', 'clang', 'dumb-init', 'fish', 'haproxy', 'man', 'mkfs.ext4', 'musl-gcc'],
   ...['nginx', 'qemu-aarch64-static', 'strace', 'tini', 'zsh'],
@@ -75,7 +75,7 @@ export const EXPECTED_SKIPS: readonly ExpectedSkip[] = [
     reason: new RegExp(`^((?:/\\S+/)?${name.replaceAll('.', '[.]')}) is not installed`),
     isTrueHere: (program: string) => !isInstalled(program),
   })),
-  // What these cannot do is said by each test.
+  // Each test says what podman or the cluster cannot do.
   { name: 'podman', reason: /^not in podman: ./, isTrueHere: () => process.env.TEST_ENGINE === 'podman' },
   { name: 'cluster', reason: /^not on this cluster: ./, isTrueHere: () => process.env.TEST_CLUSTER_RUN !== undefined },
 ];

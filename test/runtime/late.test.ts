@@ -14,20 +14,20 @@ function standStill(ms: number): void {
 }
 
 describe('waiting with a bound', () => {
-  it('takes work that is done for done after a standstill, though the time was over first', async () => {
+  it('work that is done counts as done after a standstill, though its time was over first', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const late = withTimeout(promise, 10);
     standStill(1_200);
-    // Like the end of a write: told only in the turn after the timers.
+    // Like the end of a write, which is reported only in the turn after the timers.
     setTimeout(() => setImmediate(() => setImmediate(resolve)), 0);
     assert.equal(await late, false);
   });
 
-  it('gives up what does not end', async () => {
+  it('a wait for what does not end is given up', async () => {
     assert.equal(await withTimeout(new Promise(() => {}), 10), true);
   });
 
-  it('leaves a graveyard that hangs a second before the platform’s KILL, but has it a second in any case', () => {
+  it('the last tombstone has until a second before the platform’s KILL, and at least a second', () => {
     const deadline = { atMs: 20_000, sinceMs: 8_000, kills: true, shared: true };
     assert.equal(maxWritingMs(deadline, 8_000), 11_000);
     assert.equal(maxWritingMs(deadline, 19_900), 1_000);
@@ -38,7 +38,8 @@ describe('waiting with a bound', () => {
 describe('a sidecar looks again before it decides', () => {
   const NOW = 50_000;
 
-  it('when it has heard of nothing for longer than a rescan takes to come round: the machine may have stood still', () => {
+  it('a sidecar looks again after a silence that is longer than the time between rescans', () => {
+    // The machine may have stood still.
     const state = stateAt(NOW, { peers: peersOf(alive('work')) });
     assert.equal(mustRescanFirst(sidecarConfig(), state, NOW + 5_500), false);
     assert.equal(mustRescanFirst(sidecarConfig(), state, NOW + 6_500), true);
@@ -47,7 +48,7 @@ describe('a sidecar looks again before it decides', () => {
     assert.equal(mustRescanFirst(mainConfig(), running, NOW + 6_500), false, 'a main that runs decides nothing by it');
   });
 
-  it('and a main, too, before it believes in a restart in place that it found at its start', () => {
+  it('a main also looks again before it believes a restart in place that it found at its start', () => {
     const asked = { StopReason: 'restart requested', RestartRequested: NOW - 3_000, RestartBy: 'a test' };
     const found = stopping('proxy', undefined, asked);
     const state = stateAt(NOW, { peers: { proxy: { ...found, foundAtStart: true, sinceMs: NOW } } });
@@ -56,7 +57,7 @@ describe('a sidecar looks again before it decides', () => {
     assert.equal(mustRescanFirst(sidecarConfig(), running, NOW + 1_000), true);
   });
 
-  it('when it doubts somebody: word of a life may be on its way', () => {
+  it('a sidecar looks again when it doubts a member, as news of it may be on the way', () => {
     const state = stateAt(NOW, { peers: peersOf(lost('work', NOW - 500)) });
     assert.equal(mustRescanFirst(sidecarConfig(), state, NOW + 1_000), true);
   });

@@ -43,7 +43,7 @@ function take(fd: number): string {
 
 describe('a writer of lines', () => {
   for (const isBlocking of [true, false])
-    it(`keeps what a ${isBlocking ? 'blocking' : 'non-blocking'} pipe does not take, up to a bound, and writes it later`, async (t) => {
+    it(`the writer keeps what a ${isBlocking ? 'blocking' : 'non-blocking'} pipe does not take, up to a bound, and writes it later`, async (t) => {
       const { writing, reading } = openPipe(t, { isBlocking });
       t.after(() => closeSync(reading));
       const writer = new LineWriter(writing);
@@ -56,11 +56,11 @@ describe('a writer of lines', () => {
       text += take(reading);
       assert.equal(text.length % LINE.length, 0);
       assert.equal(text, LINE.repeat(text.length / LINE.length));
-      // None was written before the last was said, as that is done in a later turn.
+      // The writer writes in a later turn, so all lines were queued before the first was written.
       assert.equal(text.length, KEPT_BYTES);
     });
 
-  it('loses lines and nothing else when the last reader has gone', async (t) => {
+  it('the writer loses lines and nothing else when the last reader has gone', async (t) => {
     const { writing, reading } = openPipe(t, { isBlocking: true });
     closeSync(reading);
     const writer = new LineWriter(writing);
@@ -69,7 +69,7 @@ describe('a writer of lines', () => {
     assert.equal(writer.isWriting, false);
   });
 
-  it('waits no longer than it is told for a reader that has stalled', async (t) => {
+  it('the writer waits no longer than it must for a reader that has stalled', async (t) => {
     const { writing, reading } = openPipe(t, { isBlocking: false });
     t.after(() => closeSync(reading));
     const writer = new LineWriter(writing);
@@ -80,7 +80,7 @@ describe('a writer of lines', () => {
     await waitFor('the rest is written', () => take(reading) !== undefined && !writer.isWriting);
   });
 
-  it('writes each line at once, so that no other output comes into its middle', async (t) => {
+  it('the writer writes each line at once, so that no other output comes into its middle', async (t) => {
     const { writing, reading } = openPipe(t, { isBlocking: true });
     t.after(() => closeSync(reading));
     const other = `${'o'.repeat(4_000)}\n`;

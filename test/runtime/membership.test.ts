@@ -65,7 +65,7 @@ function memberOf(t: TestContext, dir: string, host: string, onListen = (bind: (
     server = await listen(t, path, () => {});
     if (hasLeft) server.close();
   };
-  // Without a directory there is no socket, which ends no host.
+  // Without a directory there is no socket, which is no error for a host.
   const hold = (path: string): void => onListen(() => void bind(path).catch(() => {}));
   const events = { listen: hold, peersSeen: () => {}, stopAsked: asks.add };
   const publish = (more: Partial<Tombstone> = {}): void =>
@@ -95,7 +95,7 @@ function isBy(host: string): (tombstone: Tombstone) => boolean {
 }
 
 describe('two members of one name', () => {
-  it('that claim it in the same moment: the one with the greater id says so and writes no more', async (t) => {
+  it('the member with the greater id reports a name that two claim at once, and writes no more', async (t) => {
     const dir = temporaryDirectory();
     // Neither binds its socket before the other has found the name free.
     const waiting: (() => void)[] = [];
@@ -119,7 +119,7 @@ describe('two members of one name', () => {
     assert.equal(readTombstone(dir, 'web')?.Restarts, 7);
   });
 
-  it('that overwrite each other later: the one with the lesser id takes the name back', async (t) => {
+  it('the member with the lesser id takes its name back from one that has overwritten it', async (t) => {
     const dir = temporaryDirectory();
     const first = memberOf(t, dir, 'host-a');
     await first.claim();
@@ -134,7 +134,7 @@ describe('two members of one name', () => {
     await waitForTombstone(dir, 'web', 'is that of the second', isBy('host-b'));
   });
 
-  it('where one is dead: the living one overwrites the last tombstone and logs nothing', async (t) => {
+  it('a living member overwrites the tombstone of a dead one of its name, and logs nothing', async (t) => {
     const dir = temporaryDirectory();
     const member = memberOf(t, dir, 'host-b');
     await member.claim();

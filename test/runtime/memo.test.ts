@@ -39,7 +39,7 @@ function send(state: State): string {
 }
 
 describe('the memo', () => {
-  it('fits, however often a file with the longest path has changed and however many were asked to stop together', () => {
+  it('the memo fits however often files changed and however many members were asked to stop', () => {
     const path = `/${'\u{1f480}'.repeat(1_000)}`;
     const config = mainConfig({ solo: true, reload: [{ path, signal: 1, validate: undefined }] });
     const among = Array.from({ length: MAX_AMONG }, (_, index) => `${index}`.padStart(63, 'a'));
@@ -55,7 +55,7 @@ describe('the memo', () => {
     assert.deepEqual(read?.state.child, state.child);
   });
 
-  it('of a sexton that knew less is completed: its child is not forgotten', () => {
+  it('the memo of a sexton that knew less is completed, and keeps its child', () => {
     const memo = JSON.parse(send(live(mainConfig({ solo: true }), []))) as { state: Record<string, unknown> };
     for (const key of ['tasks', 'vitals', 'hooks', 'actions', 'failing', 'said']) delete memo.state[key];
     const read = readMemo(JSON.stringify(memo), HOST_ID);
@@ -68,7 +68,7 @@ describe('the memo', () => {
     assert.deepEqual([state.child.is, state.tasks, state.phase], ['alive', [], 'running']);
   });
 
-  it('of another start of the host, or in another format, is none', () => {
+  it('a memo of another start of the host or in another format is ignored', () => {
     const memo = send(live(mainConfig({ solo: true }), []));
     assert.equal(readMemo(memo, 'another'), undefined);
     assert.equal(readMemo(memo.replace('"format":1', '"format":2'), HOST_ID), undefined);
@@ -88,7 +88,7 @@ describe('the configuration in the memo', () => {
   ];
 
   for (const words of LINES) {
-    it(`is as it was judged: ${words.join(' ')}`, async () => {
+    it(`the memo keeps the configuration as it was judged: ${words.join(' ')}`, async () => {
       const resolution = await resolveRun(words, { OTEL_SERVICE_NAME: 'shop' }, filesOf());
       assert.ok(resolution.ok, JSON.stringify(resolution));
       const memo = writeMemo({ state, isHeld: false, config: keptConfig(resolution.run, '1.0.0') });
@@ -99,7 +99,7 @@ describe('the configuration in the memo', () => {
     });
   }
 
-  it('leaves room for a state of any size when it is as long as it may be', () => {
+  it('the longest configuration leaves room for a state of any size', () => {
     const config = keptConfig(
       { ...({} as RunConfig), program: { fromIndex: 0, argv: ['x'.repeat(MAX_KEPT_BYTES)] } },
       '1',

@@ -17,7 +17,7 @@ test('the count is read from memory.events and from memory.oom_control', () => {
   assert.equal(countIn(''), undefined);
 });
 
-test('the file is looked for where the cgroup is, and at the root of the mount, as in a container', () => {
+test('the file is looked for in the cgroup, and at the root of the mount as in a container', () => {
   const v1 = '9:name=systemd:/docker/a\n4:memory:/docker/a\n0::/';
   assert.deepEqual(candidatesIn(v1), [
     '/sys/fs/cgroup/memory/docker/a/memory.oom_control',

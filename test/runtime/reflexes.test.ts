@@ -14,7 +14,7 @@ import { BOOT, HOST_ID, mainConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor } from '../helpers/wait.ts';
 
-/** Init, in so far as it keeps what it is told. */
+/** In place of init, it only keeps the commits that it gets. */
 class Recorder implements Host {
   readonly limits = [];
   readonly init = '/proc/1/exe';
@@ -71,7 +71,7 @@ async function begin(t: { after: (does: () => unknown) => void }, change: Partia
   return { host, path: join(dir, 'web') };
 }
 
-test('the prepared ends are left behind once the tombstone is written, and taken back by the commit that changes the state', async (t) => {
+test('the prepared ends follow the tombstone, and the commit that changes the state removes them', async (t) => {
   const { host, path } = await begin(t);
   const left = host.commands.find((command) => command.type === 'preparedEnds');
   assert.deepEqual(
@@ -111,7 +111,7 @@ test('what init has written is not written again', async (t) => {
   assert.equal(host.commits.filter(({ ack }) => ack === 2).length, 1, 'the end is one transaction');
 });
 
-test('what init has written in a state that is not that any more is written anew', async (t) => {
+test('an end that init wrote for a state that has changed is written again', async (t) => {
   const { host, path } = await begin(t);
   const end = host.preparedEnds.find(({ from }) => from === 0);
   const [at, wall] = [mono() + 1, `${Date.now()}000123`];

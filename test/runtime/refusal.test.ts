@@ -24,7 +24,7 @@ test('the first supervisor of a container that refuses its configuration ends th
   assert.equal(code, 0);
 });
 
-test('a later one that finds no configuration in the memo and cannot make one says so, and ends alone', async (t) => {
+test('a later supervisor that neither finds nor makes a configuration says so, and ends alone', async (t) => {
   const now = instant(1_000);
   const state = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: now.mono, now, solo: true });
   for (const memo of [writeMemo({ state, isHeld: false }), '{"format":0}']) {

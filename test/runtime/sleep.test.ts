@@ -1,4 +1,4 @@
-/** When a supervisor may sleep, as far as that is a matter of what it knows. */
+/** When a supervisor may sleep, as far as its own state decides that. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';
@@ -17,7 +17,7 @@ describe('the state of a member', () => {
   const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [alive('proxy')] });
   const running = life.state;
 
-  it('lets its supervisor sleep while the command runs and nothing else is under way', () => {
+  it('the state lets its supervisor sleep while the command runs and nothing else is under way', () => {
     assert.equal(running.child.is, 'alive');
     assert.equal(whyAwakeByState(mainConfig(), running), undefined);
   });
@@ -39,22 +39,22 @@ describe('the state of a member', () => {
     'when its life is over': { child: { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } },
   };
   for (const [when, change] of Object.entries(not))
-    it(`keeps its supervisor awake ${when}`, () =>
+    it(`the state keeps its supervisor awake ${when}`, () =>
       assert.notEqual(whyAwakeByState(mainConfig(), { ...running, ...change }), undefined));
 
-  it('keeps its supervisor awake during a stop', () => {
+  it('the state keeps its supervisor awake during a stop', () => {
     const stopped = new Life({ config: mainConfig(), child: { on: { 15: { afterMs: 5_000, code: 0 } } }, peers: [] });
     stopped.signal(15);
     assert.notEqual(whyAwakeByState(mainConfig(), stopped.state), undefined);
   });
 
-  it('keeps its supervisor awake while it is unclear whether a peer lives', () => {
+  it('the state keeps its supervisor awake while it is unclear whether a peer lives', () => {
     const { now } = running;
     const lost = { ...alive('work'), liveness: 'lost' as const, lostAt: now.mono, sinceMs: now.mono };
     assert.notEqual(whyAwakeByState(sidecarConfig(), { ...running, peers: { work: lost } }), undefined);
   });
 
-  it('keeps its supervisor awake while a restart found at start-up may still be running', () => {
+  it('the state keeps its supervisor awake while a restart found at start-up may still run', () => {
     const config = sidecarConfig({ mains: ['work'] });
     const restarting = { StopRequested: 'now', StopReason: RESTART, RestartRequested: START, RestartBy: 'work: exit' };
     const work = { ...alive('work', { Phase: 'waiting', ...restarting }), foundAtStart: true };
@@ -68,7 +68,7 @@ describe('the state of a member', () => {
 describe('Sleeper', () => {
   const AFTER_MS = 10;
 
-  it('makes one attempt at a time, however long a look at the graveyard takes', async (test: TestContext) => {
+  it('Sleeper makes one attempt at a time, however long a look at the graveyard takes', async (test: TestContext) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { state } = new Life({ config: mainConfig(), peers: [] });
     const looks: (() => void)[] = [];
@@ -107,7 +107,7 @@ describe('a supervisor that is woken often', () => {
     return wakes;
   };
 
-  it('stays awake for half an hour after more than three wakes a minute for five minutes', () => {
+  it('a supervisor stays awake for half an hour after over three wakes a minute for five minutes', () => {
     const wakes = wakesEvery(18_000, 16);
     const last = wakes.at(-1) ?? 0;
     assert.notEqual(whyAwakeByTime(undefined, wakes, last, 5_000), undefined);
@@ -115,19 +115,19 @@ describe('a supervisor that is woken often', () => {
     assert.equal(whyAwakeByTime(undefined, wakes, last + 30 * MINUTE_MS, 5_000), undefined);
   });
 
-  it('sleeps again after fewer wakes', () => {
+  it('a supervisor sleeps again after fewer wakes', () => {
     assert.equal(whyAwakeByTime(undefined, wakesEvery(21_000, 40), 40 * 21_000, 5_000), undefined);
     assert.equal(whyAwakeByTime(undefined, wakesEvery(1_000, 15), 15_000, 5_000), undefined);
     assert.equal(whyAwakeByTime(undefined, [], 0, 5_000), undefined);
   });
 
-  it('remembers no more wakes than it takes', () => {
+  it('a supervisor remembers no more wakes than it takes', () => {
     assert.deepEqual(withWake(wakesEvery(1_000, 99), 100_000.5).length, 16);
   });
 });
 
 describe('a supervisor that may sleep', () => {
-  it('does so also when each look at the graveyard falls into the moment in which it would', async (t) => {
+  it('a supervisor falls asleep even if each look at the graveyard comes in that moment', async (t) => {
     const { state } = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [] });
     const log = new Log({ level: 'silent', format: 'json', member: 'web' });
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });

@@ -11,7 +11,7 @@ import { mainConfig } from '../core/helpers.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { needsMount, tmpfs } from './graveyard/volume.ts';
 
-test('a member whose handle could not be made because an old one was in the way makes it when it can', {
+test('a member that an old handle kept from making its own makes it when it can', {
   skip: needsMount,
 }, async (t) => {
   const dir = tmpfs(t, 'size=1m');

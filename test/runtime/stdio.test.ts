@@ -45,7 +45,7 @@ const OPEN_LOG = `
 const READER_GOES = `
   process.stdout.write('open');
   await once(process.stdin.resume(), 'end');`;
-/** The log writes the first without pino on a thread, and the second as the process exits. */
+/** Without pino, the log writes the first line on a thread, and the second as the process exits. */
 const END = "log.say('info', 'one'); void log.flush(1_000); log.say('info', 'two'); process.exit(7);";
 const END_WITH_PINO = `log.open(); log.say('info', 'one'); while (log.isWriting) await new Promise((done) => setTimeout(done, 5)); ${END}`;
 

@@ -91,7 +91,7 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
   await within('the KILL at the deadline', killed);
 });
 
-test('a sidecar whose membership takes longer to load than a claim may take is started when it is there', async (t) => {
+test('a sidecar whose membership loads longer than a claim may take starts once it is loaded', async (t) => {
   const member = sidecarConfig({ name: 'proxy', solo: false });
   const [host, log, clock] = [
     new Recorder(),
@@ -173,7 +173,7 @@ test('a probe that succeeded while this process stood still is a success', async
       if (vitals?.readiness !== undefined) resolve(vitals.readiness.lastOk);
     };
   });
-  // Told before the connection is asked for, which is in the next tick; the one after that is ours.
+  // The channel reports before the connection is requested in the next tick. The pause takes the tick after that.
   const pause = (): void => {
     process.nextTick(() => process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)));
   };

@@ -4,15 +4,15 @@
 import type { Around } from '../rules.ts';
 
 /**
- * A text that the rule leaves alone, or a text with a pattern for each finding, and with what `fixed` means. A finding
- * is told as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has one.
+ * A text that the rule leaves alone, or a text with a pattern for each finding, and then `fixed` as below. A finding
+ * is written as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has one.
  */
 export type Case = string | readonly [text: string, ...saysAndFixed: (RegExp | string | false)[]] | CaseAround;
 
 export interface CaseAround extends Around {
   readonly text: string;
   readonly says?: readonly RegExp[];
-  /** Stands in the text after --fix; undefined: that is not asked; false: there is no fix. */
+  /** A part of the text after --fix. false: there is no fix. undefined: not tested. */
   readonly fixed?: string | false;
 }
 

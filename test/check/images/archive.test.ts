@@ -25,7 +25,7 @@ function signed(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Beside the files it holds one with a name that no plain header can hold. */
+/** The archive also holds a file whose name is too long for a plain header. */
 function bytesIn(format: string): Buffer {
   const long = format === 'v7' || format === 'ustar' ? {} : { [`${'deep/'.repeat(60)}file`]: Buffer.from('long') };
   return readFileSync(archiveOf({ ...long, ...FILES }, format));

@@ -10,7 +10,7 @@ async function problemsOf(path: string, text: string): Promise<readonly string[]
 }
 
 describe('a configuration file', () => {
-  it('in JSON is read without the YAML parser, by its name or by its look', () => {
+  it('a configuration file in JSON is read without the YAML parser, by its name or by its look', () => {
     assert.deepEqual(parseAsJson('/c.json', '{"a": 1}'), { ok: true, value: { a: 1 } });
     assert.deepEqual(parseAsJson('/c', ' {"a": 1}'), { ok: true, value: { a: 1 } });
     assert.equal(parseAsJson('/c.yaml', 'a: 1'), undefined);
@@ -18,17 +18,17 @@ describe('a configuration file', () => {
     assert.equal(parseAsJson('/c.json', 'a: 1')?.ok, false);
   });
 
-  it('in YAML may look like JSON', async () => {
+  it('a configuration file in YAML may look like JSON', async () => {
     assert.deepEqual(await problemsOf('/c.yaml', '{role: main, drain: 5s}'), []);
   });
 
-  it('that is empty is refused with what to write', async () => {
+  it('a configuration file that is empty is refused with what to write', async () => {
     assert.deepEqual(await problemsOf('/c.yaml', ''), [
       '/c.yaml: is empty; write one key per line, such as role: sidecar',
     ]);
   });
 
-  it('with an alias bomb is refused, not expanded', async () => {
+  it('a configuration file with an alias bomb is refused, not expanded', async () => {
     const lines = ['a: &a [x, x, x, x, x, x, x, x, x]'];
     for (const [now, before] of ['ba', 'cb', 'dc', 'ed', 'fe', 'gf', 'hg'].map((pair) => [pair[0], pair[1]])) {
       lines.push(`${now}: &${now} [${Array(9).fill(`*${before}`).join(', ')}]`);
@@ -37,7 +37,7 @@ describe('a configuration file', () => {
     assert.match(problem ?? '', /^\/c\.yaml: is not YAML: /);
   });
 
-  it('reports all of its mistakes at once', async () => {
+  it('a configuration file reports all of its mistakes at once', async () => {
     const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n');
     assert.deepEqual(problems, [
       'colour in /c.yaml: unknown key; see sexton help config',
@@ -46,14 +46,14 @@ describe('a configuration file', () => {
     ]);
   });
 
-  it('may not hold keys of the language itself', async () => {
+  it('a configuration file may not hold keys of the language itself', async () => {
     assert.deepEqual(await problemsOf('/c.json', '{"__proto__": {"role": "sidecar"}, "constructor": 1}'), [
       '__proto__ in /c.json: unknown key; see sexton help config',
       'constructor in /c.json: unknown key; see sexton help config',
     ]);
   });
 
-  it('that cannot be read says why and what to do', async () => {
+  it('a configuration file that cannot be read says why and what to do', async () => {
     const denied = Object.assign(new Error('denied'), { code: 'EACCES' });
     const files = {
       ...filesOf(),

@@ -28,14 +28,14 @@ describe('a duration', () => {
 
   const WRONG = '5 -5s 1.5s 5S s 30s1m 5s5s 1e3s +5s 5sec 0x5s 597h ٣s'.split(' ');
   for (const text of ['', ' ', '5 s', ...WRONG]) {
-    it(`${JSON.stringify(text)} is none, and the reason has a remedy`, () => {
+    it(`${JSON.stringify(text)} is no duration, and the reason has a remedy`, () => {
       const parsed = parseDuration(text);
       assert.ok(!parsed.ok);
       assert.match(parsed.why, /; write /);
     });
   }
 
-  it('comes back the same after it was written', () => {
+  it('a duration comes back the same after it was written', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: LONGEST_MS }), (ms) => {
         assert.deepEqual(parseDuration(formatDuration(ms)), { ok: true, value: ms });
@@ -43,7 +43,7 @@ describe('a duration', () => {
     );
   });
 
-  it('that stands in a remedy is one', () => {
+  it('a duration that a remedy names is valid', () => {
     const slip = fc.stringMatching(/^[0-9]{1,3}(\.[0-9])? ?(s|m|h|ms|S|M|sec|secs|seconds|min|minutes|)$/);
     fc.assert(
       fc.property(slip, (text) => {
@@ -54,7 +54,7 @@ describe('a duration', () => {
     );
   });
 
-  it('that must be longer than 0 cannot be 0', () => {
+  it('a duration that must be longer than 0 cannot be 0', () => {
     assert.equal(parseSomeTime('0ms').ok, false);
     assert.deepEqual(parseSomeTime('1ms'), { ok: true, value: 1 });
   });
@@ -77,7 +77,7 @@ describe("a duration in Go's notation", () => {
     });
   }
 
-  it('is wherever ours is, and the same', () => {
+  it("a duration in sexton's notation means the same in Go's notation", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: LONGEST_MS }), (ms) => {
         assert.deepEqual(parseGoDuration(formatDuration(ms)), { ok: true, value: ms });
@@ -86,6 +86,6 @@ describe("a duration in Go's notation", () => {
   });
 
   for (const text of ['', '5', '-5s', '5x', '1.2.3s', 's', '.s']) {
-    it(`${JSON.stringify(text)} is none`, () => assert.equal(parseGoDuration(text).ok, false));
+    it(`${JSON.stringify(text)} is no duration in Go's notation`, () => assert.equal(parseGoDuration(text).ok, false));
   }
 });

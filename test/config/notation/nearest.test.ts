@@ -19,7 +19,7 @@ function naiveDistance(a: string, b: string): number {
 }
 
 describe('the nearest word', () => {
-  it('is found by the same distance as its definition gives', () => {
+  it('the nearest word is found by the same distance as its definition gives', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
     fc.assert(fc.property(word, word, (a, b) => assert.equal(editDistance(a, b), naiveDistance(a, b))));
   });
@@ -40,6 +40,7 @@ describe('the nearest word', () => {
     '--': undefined,
   };
   for (const [wrong, right] of Object.entries(FOUND)) {
-    it(`to ${JSON.stringify(wrong)} is ${right ?? 'none of them'}`, () => assert.equal(nearest(wrong, WORDS), right));
+    it(`the nearest word to ${JSON.stringify(wrong)} is ${right ?? 'none of them'}`, () =>
+      assert.equal(nearest(wrong, WORDS), right));
   }
 });

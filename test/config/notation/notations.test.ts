@@ -25,7 +25,7 @@ const receivable = signal.filter((number) => ![KILL, STOP, CHLD].includes(number
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 
 describe('signals', () => {
-  it('in a list come back the same, in their order', () => {
+  it('signals in a list come back the same, in their order', () => {
     fc.assert(
       fc.property(fc.uniqueArray(receivable), (signals) => {
         assert.deepEqual(parseSignals(formatSignals(signals)), { ok: true, value: signals });
@@ -33,7 +33,7 @@ describe('signals', () => {
     );
   });
 
-  it('in a translation come back the same', () => {
+  it('signals in a translation come back the same', () => {
     const target = fc.oneof(signal, fc.constant('drop' as const));
     fc.assert(
       fc.property(fc.dictionary(receivable.map(String), target, { minKeys: 1, noNullPrototype: true }), (map) => {
@@ -42,7 +42,7 @@ describe('signals', () => {
     );
   });
 
-  it('are read with and without SIG, in any case, as numbers and as real-time signals', () => {
+  it('signals are read with and without SIG, in any case, as numbers and as real-time signals', () => {
     for (const text of ['TERM', 'SIGTERM', 'term', 'Sigterm', '15']) {
       assert.deepEqual(parseSignal(text), { ok: true, value: TERM });
     }
@@ -50,11 +50,11 @@ describe('signals', () => {
     assert.deepEqual(parseSignal('SIGRTMAX-1'), { ok: true, value: 63 });
   });
 
-  it('that are translated to 0 are dropped, as dumb-init writes it', () => {
+  it('signals that are translated to 0 are dropped, as dumb-init writes it', () => {
     assert.deepEqual(parseSignalMap('HUP:0'), { ok: true, value: { [HUP ?? 0]: 'drop' } });
   });
 
-  it('none of them is the empty list', () => {
+  it('the signals `none` are the empty list', () => {
     assert.deepEqual(parseSignals('none'), { ok: true, value: [] });
   });
 });
@@ -68,7 +68,7 @@ describe('a ladder', () => {
     fc.constant({ signal: KILL ?? 9, forMs: undefined }),
   );
 
-  it('comes back the same', () => {
+  it('a ladder comes back the same', () => {
     fc.assert(
       fc.property(steps, last, (before, end) => {
         const ladder: readonly Rung[] = [...before, end];
@@ -77,7 +77,7 @@ describe('a ladder', () => {
     );
   });
 
-  it('has no rung that is never reached', () => {
+  it('a ladder has no rung that is never reached', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('TERM', 'INT:5s', 'KILL', 'QUIT:1m', 'HUP'), { minLength: 1, maxLength: 5 }),
@@ -91,7 +91,7 @@ describe('a ladder', () => {
 });
 
 describe('start gates', () => {
-  it('come back the same', () => {
+  it('start gates come back the same', () => {
     const condition = fc.constantFrom('started' as const, 'healthy' as const, 'completed' as const);
     const gate = fc.record({ name, condition, optional: fc.boolean() }, { noNullPrototype: true });
     // In any order: the same is there.
@@ -114,7 +114,7 @@ describe('start gates', () => {
 });
 
 describe('an exit code policy', () => {
-  it('comes back the same', () => {
+  it('an exit code policy comes back the same', () => {
     const code = fc.integer({ min: 0, max: 255 });
     const map = fc
       .dictionary(code.map(String), code, { minKeys: 1, noNullPrototype: true })
@@ -127,13 +127,13 @@ describe('an exit code policy', () => {
 });
 
 describe('a name', () => {
-  it('can be made of any command', () => {
+  it('a name can be made of any command', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (command) => assert.ok(parseName(nameFromCommand(command)).ok)),
     );
   });
 
-  it('is the basename in lowercase, with dashes for what a name cannot have', () => {
+  it('a name is the basename in lowercase, with dashes for what a name cannot have', () => {
     assert.equal(nameFromCommand('/usr/local/bin/Web_Server.sh'), 'web-server-sh');
     assert.equal(nameFromCommand('python3.11'), 'python3-11');
     assert.equal(nameFromCommand('./_x_'), 'x');
@@ -141,7 +141,7 @@ describe('a name', () => {
     assert.equal(nameFromCommand('/bin/'), 'main');
   });
 
-  it('K17 is never a path, a list or empty', () => {
+  it('K17 a name is never a path, a list or empty', () => {
     const parts = ['../x', 'a/b', '.', '..', '', 'A', 'ä', '-a', 'a-', 'a'.repeat(64)];
     for (const text of ['x, main', ' a', 'a ', 'a\n', ...parts]) {
       assert.equal(parseName(text).ok, false, JSON.stringify(text));
@@ -171,7 +171,7 @@ describe('every flag', () => {
 });
 
 describe('restart rules', () => {
-  it('come back the same', () => {
+  it('restart rules come back the same', () => {
     const codes = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 5 });
     const action = fc.constantFrom('restart' as const, 'restart-all' as const);
     const rules = fc.tuple(

@@ -36,7 +36,7 @@ const sleep = fc.record({ kind: fc.constant('sleep' as const), ms: fc.nat() }, p
 const someTime = fc.integer({ min: 1, max: 10 ** 9 });
 
 describe('a probe', () => {
-  it('comes back the same', () => {
+  it('a probe comes back the same', () => {
     const probe: fc.Arbitrary<Probe> = fc.record(
       {
         action: fc.oneof(exec, http, tcp, grpc) as fc.Arbitrary<ProbeAction>,
@@ -80,14 +80,14 @@ describe('a probe', () => {
     });
   }
 
-  it('has the defaults that Kubernetes has', () => {
+  it('a probe has the defaults that Kubernetes has', () => {
     const { periodMs, timeoutMs, failures, successes, delayMs } = PROBE_DEFAULTS;
     assert.deepEqual([periodMs, timeoutMs, failures, successes, delayMs], [10_000, 1000, 3, 1, 0]);
   });
 });
 
 describe('a hook', () => {
-  it('comes back the same', () => {
+  it('a hook comes back the same', () => {
     const post = http.map((action) => ({ ...action, method: 'POST' as const }));
     const hook = fc.oneof(exec, http, post, tcp, sleep) as fc.Arbitrary<HookAction>;
     fc.assert(fc.property(hook, (one) => assert.deepEqual(parseHook(formatHook(one)), { ok: true, value: one })));
@@ -95,7 +95,7 @@ describe('a hook', () => {
 });
 
 describe('reloads', () => {
-  it('come back the same, with commas in paths and commands', () => {
+  it('reloads come back the same, with commas in paths and commands', () => {
     const file = fc.stringMatching(/^\/[-a-z,. ]{0,8}[a-z]$/);
     const reload = fc.record(
       { path: file, signal: fc.constantFrom(1, 10, 37), validate: fc.option(exec, { nil: undefined }) },

@@ -35,7 +35,7 @@ describe('a command in one text', () => {
     });
   }
 
-  it('comes back the same, whatever its words', () => {
+  it('a command in one text comes back the same, whatever its words', () => {
     const word = fc
       .oneof(fc.string({ unit: 'binary' }), fc.constantFrom("'", '"', '\\', ' ', ',period=', '$(x)', ''))
       .filter((one) => !one.includes('\0'));
@@ -47,7 +47,7 @@ describe('a command in one text', () => {
     );
   });
 
-  it('keeps for a shell in quotes what only a shell can do', () => {
+  it('a command in one text keeps for a shell in quotes what only a shell can do', () => {
     for (const text of ['a|b', 'a & b', 'a;b', 'a<b', 'a>b', 'echo $X', 'echo `x`', '(a)']) {
       assert.equal(parseWords(text).ok, false, text);
       assert.deepEqual(parseWords(`sh -c '${text}'`), { ok: true, value: ['sh', '-c', text] });

@@ -38,7 +38,7 @@ function runSexton(argv: readonly string[], env?: Readonly<Record<string, string
 }
 
 describe('the built program', { concurrency: 2 }, () => {
-  it('reports an error of another subcommand as one of run', async (t) => {
+  it('the built program reports an error of another subcommand as one of run', async (t) => {
     const { dir } = await tempGraveyard(t);
     const { code, stderr } = await runSexton(['status', '--graveyard', `${dir}/none`]);
     const remedy = 'name the shared directory with --graveyard DIR';
@@ -46,7 +46,7 @@ describe('the built program', { concurrency: 2 }, () => {
     assert.equal(code, 125);
   });
 
-  it('reads YAML with the parser of another bundle', async (t) => {
+  it('the built program reads YAML with the parser of another bundle', async (t) => {
     const { dir, path } = await tempGraveyard(t);
     await writeFile(path('sexton.yaml'), `command: [/bin/touch, ${path('started')}]\ndrain: 1ms\n`);
     const { code } = await runSexton(['--config', `${dir}/sexton.yaml`]);

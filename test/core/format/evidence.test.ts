@@ -235,8 +235,7 @@ describe('in any life', () => {
         const evidence = evidenceOf(config, life.state);
         if (evidence.ForcedBy === 'sexton') assert.ok(kills > 0);
         if (evidence.StopMs === undefined || evidence.Phases === undefined || life.exitCode === undefined) return;
-        // What the command left behind may have been cleared away, or its life have failed, before it was asked to
-        // stop.
+        // Leftovers may have been cleared, or the life may have failed, before the stop request.
         if (evidence.Phases.some(({ Phase }) => Phase === 'rest') || life.state.failing !== undefined) return;
         const sum = evidence.Phases.reduce((all, { Ms }) => all + Ms, 0);
         assert.ok(sum <= evidence.StopMs + evidence.Phases.length, `${sum} of ${evidence.StopMs}`);

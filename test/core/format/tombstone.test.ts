@@ -219,7 +219,7 @@ describe('parseTombstone', () => {
     ['more than 64 KiB', `{"Version": 1, "Name": "a"}${' '.repeat(65_536)}`],
   ];
   for (const [what, content] of refusals) {
-    it(`refuses ${what}`, () => {
+    it(`parseTombstone refuses ${what}`, () => {
       assert.notEqual(refused('a', content), '');
     });
   }
@@ -277,7 +277,7 @@ describe('parseTombstone of a file by kubexit', () => {
     ['keys of sexton in it as unknown', JSON.stringify({ Born, Phase: 'dead', Name: 'b' }), { Born }],
   ];
   for (const [what, content, expected] of readings) {
-    it(`reads ${what}`, () => {
+    it(`parseTombstone reads ${what}`, () => {
       assert.deepEqual(parsed('a', content), { Version: 0, Name: 'a', ...expected });
     });
   }
@@ -292,7 +292,7 @@ describe('parseTombstone of a file by kubexit', () => {
     ['plain text', 'hello world\n'],
   ];
   for (const [what, content] of refusals) {
-    it(`refuses ${what}`, () => {
+    it(`parseTombstone refuses ${what}`, () => {
       assert.notEqual(refused('a', content), '');
     });
   }

@@ -1,6 +1,5 @@
 /**
- * What the host has done, or not done, because we were late: a start that a stop request overtook, and the KILL at the
- * deadline.
+ * What the host does when the supervisor is late: it refuses a start after a stop request, and KILLs at the deadline.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -73,7 +72,7 @@ describe('the KILL of the host', () => {
     assert.equal(hostKillAtMs(new Life(main({}, deaf)).signal(15).state), undefined);
   });
 
-  it('A3 the KILL of the host follows that of a stop which sexton decided on, should the supervisor be lost', () => {
+  it('A3 the host KILLs after a lost supervisor, also in a stop that sexton decided on', () => {
     const child = { on: { 15: 'ignores' } } as const;
     const life = new Life({ config: sidecarConfig(), child, peers: [alive('work')] }).see(dead('work', 0));
     const ownMs = life.state.climb?.killAtMs ?? 0;

@@ -1,6 +1,6 @@
 /**
  * What a child leaves behind: the rest of its group, strays that have left the group, and processes that KILL cannot
- * end. And what killed it.
+ * end. The tests also cover what killed the child.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

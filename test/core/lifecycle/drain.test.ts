@@ -1,4 +1,4 @@
-/** The adaptive drain, by what the watch tells. Times count from the stop request. */
+/** The adaptive drain, by the reports of the watch. Times count from the stop request. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -4,7 +4,7 @@ import { stopTable } from '../../../src/core/ladder.ts';
 import { alive, fixed, mainConfig, sidecarConfig } from '../helpers.ts';
 import { Life, main } from '../life.ts';
 
-/** What the host was last told about the next stop request. */
+/** The host's latest order for the next stop request. */
 function offered(life: Life): Readonly<Record<number, number>> | undefined {
   const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
   return effects.at(-1)?.table;

@@ -33,7 +33,7 @@ const MORE: readonly Row[] = [
   ]),
 ];
 
-/** What the columns leave out, whether it fits the state or not. */
+/** Events that the columns leave out, whether they fit the state or not. */
 function moreEvents({ state }: Row): readonly Event[] {
   const id = state.births;
   const events: readonly EventOf[] = [
@@ -56,7 +56,7 @@ function eventsOf(row: Row): readonly (readonly Event[])[] {
   return [...columns, ...moreEvents(row).map((event) => [event]), ...late].filter((events) => events.length > 0);
 }
 
-/** Two states that are alike in this have the same moves before them, as far as this test goes. */
+/** For this test, two states with the same key have the same moves before them. */
 function kindOf({ title, state: { child, stop, climb, failing, tasks, peers } }: Row): string {
   const others = Object.values(peers ?? {}).map(({ tombstone }) => [tombstone.Name, tombstone.Died !== undefined]);
   const keys = tasks.map(({ key }) => key);

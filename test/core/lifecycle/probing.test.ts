@@ -81,7 +81,7 @@ describe('a probe', () => {
 });
 
 describe('a probe that takes too long', () => {
-  it('a probe is told to end when its time is over, which is a failure', () => {
+  it('a probe is ordered to end when its time is over, which is a failure', () => {
     const life = probed('readiness', [OK, 'never'], { failures: 1, timeoutMs: 400 }).pass(1_399);
     assert.deepEqual([life.endsOf('readiness'), isHealthy(life)], [[], true]);
     life.pass(1);
@@ -99,7 +99,7 @@ describe('a probe that takes too long', () => {
       const { state } = life;
       const id = state.tasks[0]?.id ?? 0;
       const nowMs = life.nowMs;
-      // As after a pause: the host tells late of what happened in time.
+      // As after a pause, the host reports late what happened in time.
       life.nowMs = nowMs - 2_000 + endedAt;
       life.feed({ type: 'taskEnded', id, ok: true, detail: '', output: '' });
       assert.equal(isHealthy(life), healthy, `ended at ${endedAt}`);

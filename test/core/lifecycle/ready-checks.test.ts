@@ -73,7 +73,7 @@ describe('a start gate on a process that is no member', () => {
   it('ready checks go on in the next supervisor', () => {
     const life = lifeOf(no, no, no, 'never', yes).pass(1_000).loseSupervisor().pass(200).feed({ type: 'booted' });
     life.see().pass(20_000);
-    // The question that was under way is asked again, for what was left of its second.
+    // The check that was under way is repeated, with what was left of its second.
     assert.deepEqual([life.runsOf('istio'), life.spawns], [[0, 100, 300, 700, 1_200], [1_200]]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Reflexes against the rules: what the host does on its own equals, byte for byte, what follows from the same events.
- * The states are those of the published table and of random lives.
+ * Compares reflexes with the rules. What the host does on its own equals, byte for byte, what the rules do for the same
+ * events. The states are those of the published table and of random lives.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * A supervisor that died and its successor: what happened meanwhile is told first, and nothing is done before all of it
- * is known.
+ * A supervisor that died and its successor. The successor first hears what happened meanwhile, and does nothing before
+ * it knows all of it.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -17,7 +17,7 @@ function standStill(life: Life, ms: number): Life {
 }
 
 describe('an action that is overdue', () => {
-  it('an overdue action is told to end once, also when its child ends first', () => {
+  it('an overdue action is ordered to end once, also when its child ends first', () => {
     const life = probed('deaf').pass(1_000);
     assert.deepEqual(life.endsOf('readiness'), [1_000]);
     life.endChild(0);
@@ -25,7 +25,7 @@ describe('an action that is overdue', () => {
     assert.deepEqual(life.endsOf('readiness'), [1_000], 'told again');
   });
 
-  it('an overdue action has 2 s to end from when it was told to', () => {
+  it('an overdue action has 2 s to end from the order on', () => {
     const life = standStill(probed('deaf').pass(100), 10_000);
     const givenUp = (): boolean => life.logs.some((line) => line.includes('does not end'));
     assert.deepEqual([life.endsOf('readiness'), givenUp()], [[10_100], false]);

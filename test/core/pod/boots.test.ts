@@ -5,7 +5,7 @@ import { endOfWaiting } from '../../../src/core/pod/deadline.ts';
 import { alive, dead, fixed, mainConfig, sidecarConfig, stopping } from '../helpers.ts';
 import { Life } from '../life.ts';
 
-/** What a container of LXC is shown in place of the kernel's boot id. */
+/** The boot id that a container of LXC sees instead of the kernel's. */
 const OWN = { Boot: 'b0000000-0000-4000-8000-00000000000b' };
 const GATED = mainConfig({ startAfter: [{ name: 'db', condition: 'healthy', optional: false }] });
 const HEALTHY = { ...OWN, Healthy: '2027-01-15T08:00:01.000000000Z' };

@@ -48,7 +48,7 @@ describe('mattersTo', () => {
   });
 });
 
-/** Says whether there was anybody to leave out. */
+/** Returns 1 if there was a member to leave out, else 0. */
 function compare(member: MemberConfig, { before, event, after, effects, wakeAtMs }: Step): number {
   const business = before.stop !== undefined || after.stop !== undefined ? 'stop' : 'own';
   const told = event.type === 'peersSeen' ? event.peers : [];

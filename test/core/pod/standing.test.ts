@@ -116,7 +116,7 @@ describe('after a pause of the supervisor', () => {
   const refused = alive('work', {}, { liveness: 'none', refused: true });
   const reborn = alive('work', { Incarnation: 'another-1' });
 
-  /** What it hears first when it goes on is of others, or from before. */
+  /** What it hears first after the pause is of others, or from before. */
   function afterPause(found: PeerView): Life {
     const life = new Life({ config, peers: [found] }).pass(100);
     life.nowMs += 14_000;

@@ -80,7 +80,7 @@ function wordsOf(before: State, effect: Effect): readonly string[] {
       return ['watch connections'];
     case 'unwatchTraffic':
       return ['watch them no more'];
-    // What init may do by itself from now on, and what is written: nothing is done by them.
+    // Orders for what init may do later, and texts. Nothing happens by them now.
     case 'forwardOnce':
     case 'forward':
     case 'log':
@@ -95,7 +95,7 @@ function wordOf({ tasks }: State, action: number): string {
   return key === 'preStop' ? 'pre-stop' : key.replace(/ \d+$/, '');
 }
 
-/** What decides about what comes next; not what was only written down, and not the time. */
+/** The part of a state that decides what comes next: no records and no time. */
 function essence(state: State): object {
   const {
     now: _now,

@@ -102,7 +102,7 @@ export const GROUPS: readonly Group[] = [
   },
 ];
 
-/** Only a drain that waits for it is told. */
+/** Only a drain that waits for traffic hears of it. */
 function traffic({ state, config }: Row, isQuiet: boolean): readonly Event[] {
   const { stop, now } = state;
   if (state.traffic === undefined || config.drain?.kind !== 'adaptive' || stop === undefined) return [];

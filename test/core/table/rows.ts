@@ -131,7 +131,7 @@ export function row(title: string, config: MemberConfig, told: Told): Row {
   return { title, config, state, wakeAtMs: nextTurn(config, state, wakeAtMs) };
 }
 
-/** A tick may be needless; the moment that is waited for is the first at which something happens. */
+/** A tick may do nothing, so this returns the first moment at which something happens. */
 function nextTurn(config: MemberConfig, state: State, wakeAtMs: number | undefined): number | undefined {
   if (wakeAtMs === undefined) return undefined;
   const next = reduce(config, state, { type: 'ticked', at: instant(wakeAtMs) });

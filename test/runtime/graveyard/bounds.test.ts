@@ -18,7 +18,7 @@ function many(count: number, make: (name: string) => void, prefix = 'm'): readon
 }
 
 describe('the limits of a graveyard', () => {
-  it('show the first 128 of very many tombstones, and the named ones', async (t) => {
+  it('a graveyard shows the first 128 of very many tombstones, and the named ones', async (t) => {
     const dir = temporaryDirectory();
     const { graveyard, peers, troubles } = graveyardOf(t, dir, { named: ['work'] });
     await graveyard.start();
@@ -33,7 +33,7 @@ describe('the limits of a graveyard', () => {
     assert.equal(troubles.items.filter((it) => it.includes('more than 128 members or 512 files')).length, 1);
   });
 
-  it('let a member that writes without end cause 60 rounds of reading, and then 20 a second', async (t) => {
+  it('a member that writes without end causes 60 rounds of reading, and then 20 a second', async (t) => {
     const dir = temporaryDirectory();
     const { graveyard, peers } = graveyardOf(t, dir);
     await graveyard.start();
@@ -47,7 +47,7 @@ describe('the limits of a graveyard', () => {
     assert.ok(peers.items.length <= most, `${peers.items.length} rounds, at most ${most} are allowed`);
   });
 
-  it('allow 32 warnings about odd names and one that says so', async (t) => {
+  it('the limits allow 32 warnings about odd names and one that says so', async (t) => {
     const dir = temporaryDirectory();
     const { graveyard, troubles } = graveyardOf(t, dir);
     await graveyard.start();
@@ -60,7 +60,7 @@ describe('the limits of a graveyard', () => {
     assert.match(troubles.items.at(-1) ?? '', /is not told/);
   });
 
-  it('do not hide a stop request among 400 that mean nothing', async (t) => {
+  it('a stop request is found among 400 that mean nothing', async (t) => {
     const dir = temporaryDirectory();
     const self = { boot: 'boot', host: 'host' };
     const asks = new Told<unknown>();
@@ -75,7 +75,7 @@ describe('the limits of a graveyard', () => {
     assert.equal(readdirSync(dir).length, 400);
   });
 
-  it('make a start remove at most 512 temporary files of its name', async () => {
+  it('a start removes at most 512 temporary files of its name', async () => {
     const dir = temporaryDirectory();
     many(600, (name) => writeFileSync(join(dir, `.me.0000000${name.slice(1)}.tmp`), ''));
     assert.equal(await new Store(dir, 'me').prepare(), undefined);
@@ -84,7 +84,7 @@ describe('the limits of a graveyard', () => {
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('leave a peer that ends each connection alone after three, until the next retry', async (t) => {
+  it('a peer that ends each connection is left alone after three, until the next retry', async (t) => {
     const dir = temporaryDirectory();
     let connections = 0;
     await listen(t, join(dir, '.a.sock'), (socket) => {
@@ -95,7 +95,7 @@ describe('the limits of a graveyard', () => {
     t.after(() => liveness.stop());
     await liveness.follow(['a']);
     while (connections < 3) await sleep(10);
-    // Two more would come within this time.
+    // Without the limit two more would come within this time.
     await sleep(2_500);
     assert.equal(connections, 3);
     await liveness.retry('a');

@@ -48,7 +48,7 @@ function stone(Phase: 'running' | 'stopping'): string {
 }
 
 describe('a link in place of the graveyard', () => {
-  it('B5 stops all writes until the directory is back', async () => {
+  it('B5 a link stops all writes until the directory is back', async () => {
     const { dir, own, swap } = shared();
     writeFileSync(join(own, 'a'), 'the own file of the victim');
     const store = new Store(dir, 'a', () => {});
@@ -71,7 +71,7 @@ describe('a link in place of the graveyard', () => {
     assert.equal(readFileSync(join(dir, 'a'), 'utf8'), stone('stopping'));
   });
 
-  it('B5 keeps a start and a taken request from removing files where it leads', async () => {
+  it('B5 a link keeps a start and a taken request from removing files where it leads', async () => {
     const { dir, own, swap } = shared();
     const files = [FILE, '.a.0123456789ab.tmp'];
     for (const file of files) writeFileSync(join(own, file), JSON.stringify(REQUEST));
@@ -88,7 +88,7 @@ describe('a link in place of the graveyard', () => {
 });
 
 describe('a missing graveyard', () => {
-  it('B6 is created and reported where the configuration names it, but not its parents', async () => {
+  it('B6 a missing graveyard is created and reported where it is configured, but not its parents', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const made: string[] = [];
     const prepare = (path: string) => new Store(path, 'a', (it) => made.push(it)).prepare();
@@ -99,7 +99,7 @@ describe('a missing graveyard', () => {
     assert.equal(made.length, 1);
   });
 
-  it('B6 is not created where the configuration does not name it, and is used when it appears', async () => {
+  it('B6 a missing graveyard is not created where it is not configured, and is used once there', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', undefined);
     assert.match((await store.prepare())?.message ?? '', /ENOENT/);

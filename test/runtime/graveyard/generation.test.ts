@@ -1,4 +1,4 @@
-/** R05: the file that tells what was written before the last run of the pod's init containers. */
+/** R05: the file that marks what was written before the last run of the pod's init containers. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { beginGeneration, readGeneration } from '../../../src/runtime/graveyard/
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 describe('the generation of a pod', () => {
-  it('R05 changes with each beginning, which leaves no other file behind', async () => {
+  it('R05 the generation of a pod changes with each beginning, which leaves no other file behind', async () => {
     const dir = temporaryDirectory();
     assert.deepEqual(await readGeneration(dir), {});
     await beginGeneration(dir);
@@ -20,14 +20,14 @@ describe('the generation of a pod', () => {
     assert.deepEqual(readdirSync(dir), ['.generation']);
   });
 
-  it('cannot begin where a directory has its name, and leaves no other file behind', async () => {
+  it('a generation cannot begin where a directory has its name, and leaves no other file behind', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, '.generation'));
     await assert.rejects(beginGeneration(dir), { code: 'EISDIR' });
     assert.deepEqual(readdirSync(dir), ['.generation']);
   });
 
-  it('is missing, with a reason, when the file is not what sexton writes', async () => {
+  it('the generation of a pod is missing, with a reason, when the file is not what sexton writes', async () => {
     const dir = temporaryDirectory();
     await beginGeneration(dir);
     const path = join(dir, '.generation');
@@ -41,7 +41,7 @@ describe('the generation of a pod', () => {
     }
   });
 
-  it('is not read through a link', async () => {
+  it('the generation of a pod is not read through a link', async () => {
     const [dir, other] = [temporaryDirectory(), temporaryDirectory()];
     await beginGeneration(other);
     symlinkSync(join(other, '.generation'), join(dir, '.generation'));

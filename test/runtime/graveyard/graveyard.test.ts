@@ -9,7 +9,7 @@ import { graveyardOf, TIME, view, writeTombstone } from './neighbours.ts';
 import { Helper, mountPoint, needsMount, tmpfs } from './volume.ts';
 
 describe('Graveyard', () => {
-  it('an empty graveyard is told once, by the time it has started', async (t) => {
+  it('an empty graveyard is reported once, by the time it has started', async (t) => {
     const { graveyard, peers } = graveyardOf(t, temporaryDirectory());
     await graveyard.start();
     assert.deepEqual(peers.items, [[]]);

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { graveyardOf, Told, writeTombstone } from './neighbours.ts';
 
 describe('Graveyard', () => {
-  it('has the host watch where it can, reads the files that it names, and uses no inotify', async (t) => {
+  it('Graveyard has the host watch where it can, reads the files it names, and uses no inotify', async (t) => {
     const dir = temporaryDirectory();
     const orders = new Told<WatchCommand>();
     const { graveyard, peers, troubles } = graveyardOf(t, dir, { order: orders.add });
@@ -29,7 +29,7 @@ describe('Graveyard', () => {
     assert.equal(graveyard.watchList(), undefined);
   });
 
-  it('hands the watch over once the host has answered, and has read all earlier changes', async (t) => {
+  it('Graveyard hands the watch over once the host answers, and has read all earlier changes', async (t) => {
     const dir = temporaryDirectory();
     const orders = new Told<WatchCommand>();
     const { graveyard, peers } = graveyardOf(t, dir, { order: orders.add });
@@ -45,7 +45,7 @@ describe('Graveyard', () => {
     assert.equal(peers.latest('late').vanished, false);
   });
 
-  it('repeats the lists of the hand-over in a watch that it orders later', async (t) => {
+  it('Graveyard repeats the lists of the hand-over in a watch that it orders later', async (t) => {
     const dir = temporaryDirectory();
     const orders = new Told<WatchCommand>();
     const { graveyard } = graveyardOf(t, dir, { order: orders.add, rescanMs: 20 });

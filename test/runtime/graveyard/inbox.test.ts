@@ -31,7 +31,7 @@ async function started(t: TestContext, dir: string): Promise<Watched & { readonl
 }
 
 describe('a request in the graveyard', () => {
-  it('from before the start is reported by the end of the start, and removed', async (t) => {
+  it('a request from before the start is reported by the end of the start, and removed', async (t) => {
     const dir = temporaryDirectory();
     await leaveRequest(dir, 'me', request({ GraceMs: 5_000, Among: ['me', 'you'] }));
     const { graveyard, asks } = await started(t, dir);
@@ -40,7 +40,7 @@ describe('a request in the graveyard', () => {
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('survives the removal of temporary files by a member that starts', async () => {
+  it('a request survives the removal of temporary files by a member that starts', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'me');
     for (let times = 0; times < 200; times += 1) {
@@ -54,7 +54,7 @@ describe('a request in the graveyard', () => {
     assert.equal(requestsIn(dir).length, 200);
   });
 
-  it('N32 is reported by file events alone, and once, for each of 20 senders', async (t) => {
+  it('N32 a request is reported by file events alone, and once, for each of 20 senders', async (t) => {
     const dir = temporaryDirectory();
     const { graveyard, asks } = await started(t, dir);
     const graces = Array.from({ length: 20 }, (_, index) => 1_000 * (index + 1));
@@ -69,7 +69,7 @@ describe('a request in the graveyard', () => {
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('for another life of the container or of another boot is removed and not reported', async (t) => {
+  it('a request for another life of the container or of another boot is removed and not reported', async (t) => {
     const dir = temporaryDirectory();
     await leaveRequest(dir, 'me', request({ Incarnation: 'host-0' }));
     await leaveRequest(dir, 'me', request({ Boot: 'boot-0' }));
@@ -78,7 +78,7 @@ describe('a request in the graveyard', () => {
     assert.deepEqual([asks.items, troubles.items, readdirSync(dir)], [[], [], []]);
   });
 
-  it('for another member is left alone, and is no trouble', async (t) => {
+  it('a request for another member is left alone, and is no trouble', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'you');
     for (const name of ['you', 'me-2', 'm']) await leaveRequest(dir, name, request());
@@ -87,7 +87,7 @@ describe('a request in the graveyard', () => {
     assert.equal(requestsIn(dir).length, 3);
   });
 
-  it('is readable for every uid whatever the umask', async () => {
+  it('a request is readable for every uid whatever the umask', async () => {
     const dir = temporaryDirectory();
     const before = process.umask(0o077);
     try {
@@ -100,7 +100,7 @@ describe('a request in the graveyard', () => {
     assert.equal(readFileSync(join(dir, file), 'utf8'), formatRequest(request()));
   });
 
-  it('K17 that is a link, a FIFO, a directory, huge or half written is ignored and reported once', async (t) => {
+  it('K17 a request that is no plain file, huge or half written is ignored and reported once', async (t) => {
     const dir = temporaryDirectory();
     const outside = join(temporaryDirectory(), 'outside');
     writeFileSync(outside, formatRequest(request()));
@@ -119,7 +119,7 @@ describe('a request in the graveyard', () => {
     await asks.until(() => true);
   });
 
-  it('that another uid left in a sticky directory is reported once although it stays', {
+  it('a request that another uid left in a sticky directory is reported once although it stays', {
     skip: needsRoot,
   }, async (t) => {
     const dir = temporaryDirectory();
@@ -146,7 +146,7 @@ describe('a request in the graveyard', () => {
     assert.equal(requestsIn(dir).length, 1);
   });
 
-  it('that cannot be left says why, with the remedy, and leaves nothing', { skip: needsMount }, async (t) => {
+  it('a request that cannot be left says why, with the remedy, and leaves nothing', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
     const left = await leaveRequest(readOnlyView(t, dir), 'me', request());
     const message = left.ok ? '' : left.trouble.message;

@@ -9,7 +9,7 @@ import { listen, view, type Watched } from './neighbours.ts';
 const BOOT = 'this-boot';
 
 describe('Graveyard with members that do not matter', () => {
-  it('neither tells of them nor connects to them', async (t) => {
+  it('Graveyard neither reports members that do not matter nor connects to them', async (t) => {
     const dir = temporaryDirectory();
     const connected: string[] = [];
     for (const name of ['work', 'other']) {
@@ -24,7 +24,7 @@ describe('Graveyard with members that do not matter', () => {
     assert.ok(peers.items.every((told) => view(told, 'other') === undefined));
   });
 
-  it('sees at once that a member begins to matter, and then tells of it for good', async (t) => {
+  it('Graveyard sees at once that a member begins to matter, and then reports it for good', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'other', { Role: 'sidecar' });
     const { graveyard, peers } = graveyardOf(t, dir);
@@ -36,7 +36,7 @@ describe('Graveyard with members that do not matter', () => {
     }
   });
 
-  it('tells of a deadline from before our stop, but not before the caller has handled its event', async (t) => {
+  it('Graveyard reports a deadline from before our stop once the caller has handled its event', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'early', { Role: 'sidecar', Deadline: 1 });
     writeTombstone(dir, 'late', { Role: 'sidecar' });

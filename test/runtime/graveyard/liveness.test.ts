@@ -35,7 +35,7 @@ async function holder(t: TestContext, dir: string, name: string): Promise<Helper
   return helper;
 }
 
-/** The server keeps each connection; the result is told of them. */
+/** The server keeps each connection and adds it to the result. */
 async function listening(t: TestContext, dir: string, name: string): Promise<Told<Socket>> {
   const connections = new Told<Socket>();
   await listen(t, join(dir, `.${name}.sock`), connections.add);
@@ -47,7 +47,7 @@ function closed(socket: Socket): Promise<unknown> {
 }
 
 describe('Liveness', () => {
-  it('holds one connection to a peer, and closes it when it no longer follows the peer', async (t) => {
+  it('Liveness holds one connection to a peer, and closes it when it no longer follows the peer', async (t) => {
     const dir = temporaryDirectory();
     const connections = await listening(t, dir, 'a');
     const { liveness, told } = livenessOf(t, dir);
@@ -62,7 +62,7 @@ describe('Liveness', () => {
     assert.deepEqual(told.items, [['a', 'held']], 'to leave a peer is no loss');
   });
 
-  it('counts a peer as lost that was held before and whose socket has no process now', async (t) => {
+  it('Liveness counts a peer as lost that was held before and whose socket has no process now', async (t) => {
     const dir = temporaryDirectory();
     for (const name of ['held', 'other']) await (await holder(t, dir, name)).kill();
     const { liveness, told } = livenessOf(t, dir, { now: () => 7, wasHeld: (name) => name !== 'other' });
@@ -73,7 +73,7 @@ describe('Liveness', () => {
     assert.deepEqual(told.items.map(([name]) => name).sort(), ['held', 'other']);
   });
 
-  it('distinguishes a missing socket, an abandoned one, a plain file and a link', async (t) => {
+  it('Liveness distinguishes a missing socket, an abandoned one, a plain file and a link', async (t) => {
     const dir = temporaryDirectory();
     await (await holder(t, dir, 'abandoned')).kill();
     assert.ok(existsSync(join(dir, '.abandoned.sock')));
@@ -91,7 +91,7 @@ describe('Liveness', () => {
     assert.equal(connections.items.length, 0);
   });
 
-  it('reports a socket that this uid may not connect to as denied', { skip: needsRoot }, async (t) => {
+  it('Liveness reports a socket that this uid may not connect to as denied', { skip: needsRoot }, async (t) => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o755);
     await listening(t, dir, 'a');
@@ -105,7 +105,7 @@ describe('Liveness', () => {
     assert.equal(await new Helper(t, source, { uid: 54_321 }).line(), 'denied');
   });
 
-  it('K14 records when the holder was killed, finds its successor, and forgets a loss when told', async (t) => {
+  it('K14 Liveness records when the holder was killed, finds its successor, and drops a loss', async (t) => {
     const dir = temporaryDirectory();
     const { liveness, told } = livenessOf(t, dir, { now: () => 4711 });
     const isNext = (count: number, kind: Contact['kind']): Promise<unknown> =>
@@ -124,7 +124,7 @@ describe('Liveness', () => {
     assert.equal(liveness.of('a').kind, 'refused');
   });
 
-  it('finds a socket that listens a little later than the first attempt', async (t) => {
+  it('Liveness finds a socket that listens a little later than the first attempt', async (t) => {
     const dir = temporaryDirectory();
     const { liveness, told } = livenessOf(t, dir);
     await liveness.follow(['a']);
@@ -133,7 +133,7 @@ describe('Liveness', () => {
     await told.until(([, kind]) => kind === 'held');
   });
 
-  it('discards what a peer sends, and hangs up on one that does not stop', async (t) => {
+  it('Liveness discards what a peer sends, and hangs up on one that does not stop', async (t) => {
     const dir = temporaryDirectory();
     await listen(t, join(dir, '.polite.sock'), (socket) => socket.write('hello '.repeat(1000)));
     const hungUp = Promise.withResolvers<unknown>();
@@ -153,7 +153,7 @@ describe('Liveness', () => {
     assert.ok(told.items.every(([, kind]) => kind !== 'lost'));
   });
 
-  it('connects where the path is too long for a socket address', async (t) => {
+  it('Liveness connects where the path is too long for a socket address', async (t) => {
     const dir = join(temporaryDirectory(), 'd'.repeat(200));
     const short = temporaryDirectory();
     await listening(t, short, 's');
@@ -167,7 +167,7 @@ describe('Liveness', () => {
 });
 
 describe('Graveyard with liveness', () => {
-  it('knows at the end of its start which sockets are held and which are abandoned', async (t) => {
+  it('Graveyard knows at the end of its start which sockets are held and which are abandoned', async (t) => {
     const dir = temporaryDirectory();
     for (const name of ['alive', 'stale', 'silent']) writeTombstone(dir, name);
     await listening(t, dir, 'alive');
@@ -179,7 +179,7 @@ describe('Graveyard with liveness', () => {
     assert.deepEqual(told, ['alive held undefined', 'silent none undefined', 'stale none true']);
   });
 
-  it('sees tombstones and liveness of peers through a read-only mount', { skip: needsMount }, async (t) => {
+  it('Graveyard sees tombstones and liveness of peers through a read-only mount', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a');
     const init = await holder(t, dir, 'a');
@@ -193,7 +193,7 @@ describe('Graveyard with liveness', () => {
     assert.deepEqual([tombstone.Died, typeof lostAt], [undefined, 'number']);
   });
 
-  it('K14 keeps a loss through a new child of the same init, and forgets it with a new init', async (t) => {
+  it('K14 Graveyard keeps a loss through a new child of the same init, and not with a new init', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a', { Incarnation: 'init-one-1' });
     const init = await holder(t, dir, 'a');
@@ -216,7 +216,7 @@ describe('Graveyard with liveness', () => {
     assert.equal(lostAt, undefined);
   });
 
-  it('closes the connection to a dead peer, and opens none', async (t) => {
+  it('Graveyard closes the connection to a dead peer, and opens none', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a');
     const connections = await listening(t, dir, 'a');

@@ -30,7 +30,7 @@ export function listen(t: TestContext, path: string, onConnection: (socket: Sock
   });
 }
 
-/** Everything that was told, and a way to wait for what is to be told. */
+/** Everything that was reported, and a way to wait for what comes. */
 export class Told<Item> {
   readonly items: Item[] = [];
   #waiting: (() => void)[] = [];
@@ -40,7 +40,7 @@ export class Told<Item> {
     for (const wake of this.#waiting.splice(0)) wake();
   };
 
-  /** The first item of this kind, told already or still to come. */
+  /** The first item of this kind, past or to come. */
   async until(isIt: (item: Item) => boolean): Promise<Item> {
     for (let next = 0; ; next++) {
       if (next === this.items.length) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -50,9 +50,9 @@ export class Told<Item> {
   }
 }
 
-/** The lists of peers that a graveyard has told. */
+/** The lists of peers that a graveyard has reported. */
 export class Peers extends Told<readonly PeerView[]> {
-  /** The first view of this member for which the condition holds, told already or still to come. */
+  /** The first view of this member for which the condition holds, past or to come. */
   async seen(name: string, isIt: (view: PeerView) => boolean = () => true): Promise<PeerView> {
     const isSeen = (found: PeerView | undefined): found is PeerView => found !== undefined && isIt(found);
     const found = view(await this.until((list) => isSeen(view(list, name))), name);

@@ -10,7 +10,7 @@ import { listen, writeTombstone } from './neighbours.ts';
 import { Helper, needsRoot } from './volume.ts';
 
 describe('readGraveyard', () => {
-  it('reads all members, and says why it did not read the other files', async (t) => {
+  it('readGraveyard reads all members, and says why it did not read the other files', async (t) => {
     const dir = temporaryDirectory();
     for (const name of ['b', 'a']) writeTombstone(dir, name);
     writeFileSync(join(dir, 'kubexit'), 'Born: 2020-01-02T03:04:05Z\n');
@@ -43,14 +43,14 @@ describe('readGraveyard', () => {
     ]);
   });
 
-  it('takes a missing graveyard for an empty one, and rejects where it is no directory', async () => {
+  it('readGraveyard takes a missing graveyard for an empty one, and rejects a plain file', async () => {
     const dir = temporaryDirectory();
     assert.deepEqual(await readGraveyard(join(dir, 'absent')), { members: [], unreadable: [] });
     writeFileSync(join(dir, 'file'), '');
     await assert.rejects(readGraveyard(join(dir, 'file')), { code: 'ENOTDIR' });
   });
 
-  it('says why it cannot read a file of another uid', { skip: needsRoot }, async (t) => {
+  it('readGraveyard says why it cannot read a file of another uid', { skip: needsRoot }, async (t) => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o755);
     writeTombstone(dir, 'a');
@@ -63,7 +63,7 @@ describe('readGraveyard', () => {
     assert.match(unreadable[0].why, /EACCES/);
   });
 
-  it('distinguishes a missing file from one that does not parse', async () => {
+  it('readGraveyard distinguishes a missing file from one that does not parse', async () => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a'), '{"Version": 1, "Na');
     assert.deepEqual(await readMember(dir, 'a'), { kind: 'unparsable', why: 'not complete JSON' });

@@ -58,7 +58,7 @@ async function writeAs(t: TestContext, dir: string): Promise<string> {
 }
 
 describe('Store.prepare', () => {
-  it('leaves an existing directory as it is, and removes only its own stale temporary files', async () => {
+  it('Store.prepare leaves a directory as it is, but for its own stale temporary files', async () => {
     const dir = temporaryDirectory();
     chmodSync(dir, 0o750);
     const stays = ['.a-b.0123456789ab.tmp', '.a.sock', '.a.tmp', 'a', 'b'];
@@ -68,7 +68,7 @@ describe('Store.prepare', () => {
     assert.deepEqual(readdirSync(dir).sort(), stays);
   });
 
-  it('reports a failure and does not reject', async () => {
+  it('Store.prepare reports a failure and does not reject', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const trouble = await new Store(join(file, 'graveyard'), 'a').prepare();
@@ -77,7 +77,7 @@ describe('Store.prepare', () => {
 });
 
 describe('Store.write', () => {
-  it('writes a file of mode 0644 whatever the umask, and leaves no temporary file', async () => {
+  it('Store.write writes a file of mode 0644 whatever the umask, and leaves no temporary file', async () => {
     const dir = temporaryDirectory();
     assert.equal(await underUmask077(() => new Store(dir, 'a').write(stone())), undefined);
     assert.equal(textIn(dir), stone());
@@ -85,7 +85,7 @@ describe('Store.write', () => {
     assert.deepEqual(readdirSync(dir), ['a']);
   });
 
-  it('replaces a link instead of writing through it', async () => {
+  it('Store.write replaces a link instead of writing through it', async () => {
     const dir = temporaryDirectory();
     const victim = join(temporaryDirectory(), 'victim');
     writeFileSync(victim, 'precious');
@@ -95,7 +95,7 @@ describe('Store.write', () => {
     assert.equal(textIn(dir), stone());
   });
 
-  it('does only the last of 100 writes that are asked for during the first, and then resolves', async () => {
+  it('Store.write does only the last of 100 writes that come during the first, and then resolves', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     const inodes = new Set<number>();
@@ -112,7 +112,7 @@ describe('Store.write', () => {
     assert.equal(inodes.size, 2, 'the first and the last, none between');
   });
 
-  it('reports one failure to each caller in the same words, and succeeds later', async () => {
+  it('Store.write reports one failure to each caller in the same words, and succeeds later', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, 'a'));
     const store = new Store(dir, 'a');
@@ -126,7 +126,7 @@ describe('Store.write', () => {
     assert.equal(textIn(dir), stone({ Restarts: 3 }));
   });
 
-  it('B6 creates a missing or deleted directory with mode 1777 whatever the umask', async () => {
+  it('B6 Store.write creates a missing or deleted directory with mode 1777 whatever the umask', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', () => {});
     assert.equal(await underUmask077(() => store.prepare()), undefined);
@@ -138,7 +138,7 @@ describe('Store.write', () => {
     assert.equal(mode(dir), '1777');
   });
 
-  it('K08 writes a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
+  it('K08 Store.write writes a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
     const dir = tmpfs(t, 'size=64k');
     const store = new Store(dir, 'a');
     assert.equal(await store.write(stone({ Phase: 'running' })), undefined);
@@ -150,7 +150,7 @@ describe('Store.write', () => {
     assert.deepEqual(readdirSync(dir).sort(), ['a', 'ballast']);
   });
 
-  it('K08 reports a full volume without room for the tombstone, and leaves no torn file', {
+  it('K08 Store.write reports a volume without room for the tombstone, and leaves no torn file', {
     skip: needsMount,
   }, async (t) => {
     const dir = tmpfs(t, 'size=64k');
@@ -191,7 +191,9 @@ describe('Store.write', () => {
     });
   }
 
-  it('K07 overwrites neither through a link nor a second name of a file', { skip: needsRoot }, async (t) => {
+  it('K07 Store.write overwrites neither through a link nor a second name of a file', {
+    skip: needsRoot,
+  }, async (t) => {
     const outside = temporaryDirectory();
     chmodSync(outside, 0o755);
     const victim = join(outside, 'victim');
@@ -206,7 +208,7 @@ describe('Store.write', () => {
     }
   });
 
-  it('K07 reports a read-only volume', { skip: needsMount }, async (t) => {
+  it('K07 Store.write reports a read-only volume', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a'), stone());
     const trouble = await new Store(readOnlyView(t, dir), 'a').write(stone({ Restarts: 1 }));
@@ -216,7 +218,7 @@ describe('Store.write', () => {
 });
 
 describe('Store.tend', () => {
-  it('writes the last text again only after the file or the directory went away', async () => {
+  it('Store.tend writes the last text again only after the file or the directory went away', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const store = new Store(dir, 'a', () => {});
     await store.prepare();
@@ -233,7 +235,7 @@ describe('Store.tend', () => {
 });
 
 describe('Store.close', () => {
-  it('finishes the writes that were asked for and begins no other', async () => {
+  it('Store.close finishes the writes that were asked for and begins no other', async () => {
     const dir = temporaryDirectory();
     const store = new Store(dir, 'a');
     void store.write(stone({ Phase: 'running' }));

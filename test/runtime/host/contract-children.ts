@@ -20,7 +20,7 @@ export function childrenContract(kind: HostKind): void {
 }
 
 function spawning(kind: HostKind): void {
-  test('a program that was spawned runs under the pid that was reported, as the leader of its group', async (t) => {
+  test('a spawned program runs under the reported pid, as the leader of its group', async (t) => {
     const host = await start(t, kind);
     const spawned = await host.shell(1, 'echo $$; cat /proc/$$/stat');
     assert.equal(spawned.id, 1);
@@ -39,7 +39,7 @@ function spawning(kind: HostKind): void {
     assert.equal(await host.output.next(() => true), '<>');
   });
 
-  test('P07 a program that is not there, not executable or no program at all is reported with its errno', async (t) => {
+  test('P07 a program that is missing, not executable or no file is reported with its errno', async (t) => {
     const host = await start(t, kind);
     const file = host.scratch.path('not-executable');
     await writeFile(file, '#!/bin/sh\n');
@@ -97,7 +97,7 @@ function ending(kind: HostKind): void {
     for (const [index, signal] of REAL_TIME.entries()) await dieOf(host, index + 1, signal, isCode0 ? 0 : undefined);
   });
 
-  test('the host exits with the code it was told and ends the group that is left', async (t) => {
+  test('the host exits with the code of the command and ends the group that is left', async (t) => {
     const host = await start(t, kind);
     await host.shell(1, `trap "" TERM HUP INT; echo ready; ${FOR_EVER}`);
     await host.output.next((line) => line === 'ready');
@@ -113,7 +113,7 @@ function ending(kind: HostKind): void {
     const commands = [{ type: 'exit', code: 3 } as const, { type: 'listen', path } as const];
     host.say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands } });
     assert.deepEqual(await within('the host ends', host.ended), { code: 3, signal: null });
-    // To listen is to remove what is there; whether the socket itself is still there makes no difference.
+    // To listen, the host removes the file. The socket itself may or may not be left.
     assert.equal(statSync(path, { throwIfNoEntry: false })?.isFile() ?? false, false);
   });
 }
@@ -157,14 +157,13 @@ function groups(kind: HostKind): void {
     assert.equal((await host.event('signal')).signal, SIGWINCH);
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
     assert.equal((await host.event('groupGone')).id, 1);
-    // Nobody is there: nothing happens, to anybody.
+    // The group is empty, so nothing gets this signal.
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
     assert.equal((await host.shell(2, 'exit 0')).id, 2);
   });
 }
 
-/** Core dumps are switched off, so that none is written. */
-/** `code`: what the host takes the death for, where it does not know the signal. */
+/** It writes no core dump. `code`: what the host takes the death for, where it does not know the signal. */
 async function dieOf(host: HostProcess, id: number, signal: number, code?: number): Promise<void> {
   const { pid } = await host.shell(id, `ulimit -c 0; echo ready ${id}; exec sleep 1000`);
   await host.output.next((line) => line === `ready ${id}`);

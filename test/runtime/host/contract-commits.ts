@@ -72,7 +72,7 @@ function commits(kind: HostKind): void {
     assert.equal(second.memo, memo);
     assert.equal(second.hostId, first.hostId);
     assert.equal(second.startedAt, first.startedAt);
-    // Left alone by a commit without one, and an empty one is one.
+    // A commit without a memo keeps the old one. An empty memo replaces it.
     await host.commit({ ack: 0 });
     assert.equal((await host.nextSupervisor()).memo, memo);
     await host.commit({ memo: '' });
@@ -93,7 +93,7 @@ function commits(kind: HostKind): void {
     assert.equal(hello.memo, 'before');
     assert.deepEqual(await host.event('spawned'), spawned);
     process.kill(host.pid, 'SIGUSR1');
-    // Not `exited`: it was not killed.
+    // The child was not killed, so no `exited` comes first.
     assert.equal((await host.event('signal')).signal, SIGUSR1);
   });
 

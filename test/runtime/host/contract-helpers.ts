@@ -13,7 +13,7 @@ export function helpersContract(kind: HostKind): void {
 }
 
 function running(kind: HostKind): void {
-  test('the end of a helper is told with its code, signal or errno and what it wrote', async (t) => {
+  test('the end of a helper is reported with its code, signal or errno and its output', async (t) => {
     const host = await start(t, kind);
     assert.deepEqual(await helped(host, 1, 'echo one; echo two; exit 3'), [1, 3, undefined, undefined, 'one\ntwo\n']);
     assert.deepEqual(await helped(host, 2, 'echo three >&2; kill -9 $$'), [2, undefined, 9, undefined, 'three\n']);
@@ -26,7 +26,7 @@ function running(kind: HostKind): void {
     assert.deepEqual(await helped(host, 6, String.raw`printf 'a\0b\377'`), [6, 0, undefined, undefined, 'a?b\ufffd']);
   });
 
-  test('a helper that a real-time signal ended is told with that signal', async (t) => {
+  test('a helper that a real-time signal ended is reported with that signal', async (t) => {
     const host = await start(t, kind);
     const isCode0 = declares(host, /^real-time signals are not received, and/);
     const [code, signal] = isCode0 ? [0, undefined] : [undefined, 37];
@@ -67,7 +67,7 @@ function running(kind: HostKind): void {
 }
 
 function ending(kind: HostKind): void {
-  test('the end of a helper is that of its group, and does not wait for who escaped with its output', async (t) => {
+  test('a helper ends with its group, and not with a process that left it and holds its output', async (t) => {
     const host = await start(t, kind);
     const leave = 'setsid sh -c "echo \\$\\$ >\\"$SCRATCH/escaped\\"; exec sleep 1000" &';
     const script = `sleep 1000 & echo $!; ${leave} while [ ! -s "$SCRATCH/escaped" ]; do :; done; cat "$SCRATCH/escaped"`;
@@ -97,7 +97,7 @@ function ending(kind: HostKind): void {
     assert.equal((await helped(host, 2, 'echo next'))[4], 'next\n');
   });
 
-  test('K01 the end of a helper is told again until it is acknowledged', async (t) => {
+  test('K01 the end of a helper is reported again until it is acknowledged', async (t) => {
     const host = await start(t, kind);
     await host.commit({ commands: [shell(1, 'echo told')] });
     const first = await host.event('helperEnded');

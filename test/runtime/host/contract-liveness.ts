@@ -47,7 +47,7 @@ export function livenessContract(kind: HostKind): void {
   });
 }
 
-/** Also by a reset, which is what a connection gets that the host had no time to accept. */
+/** The close may be a reset, which a connection gets that the host had no time to accept. */
 function closing(peer: Socket): Promise<void> {
   return new Promise((resolve) => peer.once('close', () => resolve()));
 }

@@ -49,7 +49,7 @@ export function signalsContract(kind: HostKind): void {
     assert.ok((await host.shell(1, 'exit 0')).seq > early.seq);
   });
 
-  test('A5 a stop request that is not acknowledged keeps a child from starting, and another signal does not', async (t) => {
+  test('A5 an unacknowledged stop request keeps a child from starting, and no other signal does', async (t) => {
     const host = await start(t, kind);
     const program = { fromIndex: 0, argv: ['true'] } as const;
     process.kill(host.pid, 'SIGUSR1');
@@ -59,7 +59,7 @@ export function signalsContract(kind: HostKind): void {
     await host.commit({ commands: [{ type: 'spawn', id: 1, program }] });
     const { id, errno } = await host.event('spawnFailed');
     assert.deepEqual([id, errno], [1, 'ECANCELED']);
-    // Its id is free; and what is no stop request, by the word of the supervisor, keeps nobody.
+    // Its id is free, and a signal that is no stop request does not keep the child from starting.
     await host.commit({ ack: stop.seq });
     process.kill(host.pid, 'SIGHUP');
     await host.event('signal');
@@ -115,7 +115,7 @@ export function signalsContract(kind: HostKind): void {
     assert.deepEqual(host.output.all, ['ready', 'got USR2', 'got HUP', 'got USR1']);
   });
 
-  test('K13 of the signals in `forwardOnce` the first is forwarded and recorded; then they are out of it, and the table counts', async (t) => {
+  test('K13 `forwardOnce` forwards and records its first signal, and then the table applies', async (t) => {
     const host = await start(t, kind);
     await host.shell(1, `trap "echo got USR1" USR1; trap "echo got USR2" USR2; echo ready; ${FOR_EVER}`);
     await host.output.next((line) => line === 'ready');

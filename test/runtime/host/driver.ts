@@ -1,7 +1,6 @@
 /**
- * The program that stands where the supervisor would: it opens a host, InitHost under sexton-init and else ExecaHost,
- * and does what the test says over a unix socket, one JSON text a line. What it is told and what it answers are the
- * types below.
+ * The program that runs in place of the supervisor. It opens a host: InitHost under sexton-init, else ExecaHost. It
+ * takes orders from the test over a unix socket and answers them, one JSON text a line.
  */
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -18,7 +18,7 @@ test('a library that sends a signal again to die of it does not end the host', a
     process.kill(host.pid, signal);
     assert.equal((await host.event('signal')).signal, signal);
   }
-  // The HUP is lost then, but nobody dies of it.
+  // The HUP is lost then, but it ends no process.
   await host.order({ type: 'dropListener', signal: 'SIGHUP' });
   process.kill(host.pid, 'SIGHUP');
   process.kill(host.pid, 'SIGTERM');

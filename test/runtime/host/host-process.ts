@@ -47,7 +47,7 @@ export class HostProcess {
 
   static async start(t: TestContext, kind: HostKind): Promise<HostProcess> {
     let host: HostProcess | undefined;
-    // Before the one of the directory, which wants nobody left: hooks run in the order in which they were set.
+    // Before the hook of the directory, which needs all processes gone. Hooks run in the order in which they were set.
     t.after(() => host?.end());
     const scratch = await tempGraveyard(t);
     await mkdir(scratch.path('app'));
@@ -84,7 +84,7 @@ export class HostProcess {
     return this.#process.pid ?? 0;
   }
 
-  /** Of the process that stands for the supervisor. */
+  /** The pid of the driver, which runs in place of the supervisor. */
   get supervisorPid(): number {
     return this.#hello?.pid ?? 0;
   }
@@ -168,7 +168,7 @@ export class HostProcess {
   }
 
   private async end(): Promise<void> {
-    // Asked first, so that the groups are ended too; then without asking.
+    // An exit command also ends the groups. KILL follows if the host does not obey.
     this.#say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands: [{ type: 'exit', code: 0 }] } });
     await within('the host ends', this.ended, 5_000).catch(() => send(this.pid, 'SIGKILL'));
     for (const wire of this.#wires.all) wire.destroy();

@@ -1,6 +1,5 @@
 /**
- * The other end of the protocol, init's, as plainly as it can be written: what the encoder and the decoder of the
- * supervisor are tested against.
+ * Init's end of the protocol, written as plainly as possible. The tests of the supervisor's encoder and decoder use it.
  */
 import type { Prelude } from '../../../src/core/lifecycle/prepared-ends.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
@@ -77,7 +76,7 @@ export function commitOf(fields: readonly string[]): Commit {
       const id = int();
       const fromIndex = int();
       const argv = some(int(), word);
-      // init's own command line stands in for what is not sent.
+      // init takes what is not sent from its own command line.
       commands.push({
         type: 'spawn',
         id,

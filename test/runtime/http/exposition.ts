@@ -1,7 +1,7 @@
 /**
- * A strict reader of the text exposition format 0.0.4 of Prometheus, with what `promtool check metrics` finds fault
- * with: a sample without HELP or TYPE before it, samples of one metric that do not stand together, a counter without
- * `_total`, a label or sample twice.
+ * A strict reader of the text exposition format 0.0.4 of Prometheus. Like `promtool check metrics`, it refuses a sample
+ * without HELP and TYPE before it and a counter without `_total`. It also refuses scattered samples of one metric, and
+ * a label or sample that comes twice.
  */
 import assert from 'node:assert/strict';
 

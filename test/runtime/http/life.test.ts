@@ -57,7 +57,7 @@ function touch(path: string): void {
 }
 
 describe('HTTP', { concurrency: 2 }, () => {
-  scenario('follows a life from the startup probe to the end, and stays ready in a drain', async (stage) => {
+  scenario('HTTP follows a life from the startup probe to the end, and stays ready in a drain', async (stage) => {
     const { scratch } = stage;
     const [up, ready, done] = [scratch.path('up'), scratch.path('ready'), scratch.path('done')];
     const web = new Answering(stage, {
@@ -96,7 +96,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.ok(!existsSync(web.address.path));
   });
 
-  scenario('says that a member that drains for a restart in place is not ready', async (stage) => {
+  scenario('HTTP says that a member that drains for a restart in place is not ready', async (stage) => {
     const { graveyard } = stage.scratch;
     const flags = [...LONG, '--graveyard', graveyard, '--drain', '9m'];
     const web = new Answering(stage, { flags, command: member(stage, 'web') });
@@ -109,7 +109,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.container.exit();
   });
 
-  scenario('says with --readyz-on-drain fail that a draining member is alive and not ready', async (stage) => {
+  scenario('HTTP says with --readyz-on-drain fail that a draining member is alive and not ready', async (stage) => {
     const web = new Answering(stage, {
       flags: [...LONG, '--drain', '9m', '--readyz-on-drain', 'fail'],
       command: member(stage, 'web'),
@@ -122,7 +122,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.container.exit();
   });
 
-  scenario('says that a command that waits for its restart is not ready, and its member alive', async (stage) => {
+  scenario('HTTP says that a command that waits for its restart is not ready, and its member alive', async (stage) => {
     const web = new Answering(stage, {
       flags: ['--restart', 'always'],
       command: member(stage, 'web', { run: 1, exit: 3 }),
@@ -139,7 +139,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     await web.container.exit();
   });
 
-  scenario('P12 comes back with the next supervisor, which goes on counting', async (stage) => {
+  scenario('P12 HTTP comes back with the next supervisor, which goes on counting', async (stage) => {
     const web = new Answering(stage, { flags: LONG, command: member(stage, 'web', { trap: 'USR1' }) });
     await web.started();
     await web.says('/readyz', 200, 'ok');
@@ -154,7 +154,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.equal((await web.container.exit()).status, 0);
   });
 
-  scenario('delays neither a stop signal nor the end of the container for clients that stay', async (stage) => {
+  scenario('HTTP delays neither a stop signal nor the end of the container for clients that stay', async (stage) => {
     const web = new Answering(stage, { flags: LONG, command: member(stage, 'web') });
     await web.started();
     await web.says('/livez', 200, 'ok');
@@ -167,7 +167,7 @@ describe('HTTP', { concurrency: 2 }, () => {
     assert.equal((await web.container.exit()).status, 0);
   });
 
-  scenario('reports an address that it cannot have, and the command runs', async (stage) => {
+  scenario('HTTP reports an address that it cannot have, and the command runs', async (stage) => {
     const { scratch } = stage;
     const container = startContainer(scratch, {
       flags: ['--http', `unix:${scratch.path('none')}/http.sock`],

@@ -53,7 +53,7 @@ async function replyTo(address: HttpAddress, bytes: string): ReturnType<typeof a
 }
 
 describe('the listener', { concurrency: 4 }, () => {
-  it('answers GET, sends only the head for HEAD, and refuses other methods', async (t) => {
+  it('the listener answers GET, sends only the head for HEAD, and refuses other methods', async (t) => {
     const { address } = await opened(t);
     const get = await ask(address, '/readyz?verbose');
     assert.deepEqual([get?.status, get?.body, get?.headers['content-length']], [200, 'ok\n', '3']);
@@ -69,7 +69,7 @@ describe('the listener', { concurrency: 4 }, () => {
     assert.equal((await ask(address, '/__proto__'))?.status, 404);
   });
 
-  it('refuses what is not HTTP/1, and a head that is too long', async (t) => {
+  it('the listener refuses what is not HTTP/1, and a head that is too long', async (t) => {
     const { address } = await opened(t);
     assert.equal((await replyTo(address, '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03'))?.status, 400);
     for (const text of [
@@ -85,7 +85,7 @@ describe('the listener', { concurrency: 4 }, () => {
     assert.equal((await replyTo(address, `GET /${'x'.repeat(20_000)}`))?.status, 431);
   });
 
-  it('answers any version of HTTP/1, a whole address, and a request after an empty line', async (t) => {
+  it('the listener answers any HTTP/1 version, whole addresses and requests after an empty line', async (t) => {
     const { address } = await opened(t);
     for (const text of [
       'GET /livez HTTP/1.0\r\n\r\n',
@@ -95,7 +95,7 @@ describe('the listener', { concurrency: 4 }, () => {
       assert.equal((await replyTo(address, text))?.body, 'ok\n', JSON.stringify(text));
   });
 
-  it('answers once where a client sends a body or a second request, or closes its side first', async (t) => {
+  it('the listener answers once when a client sends a body, sends two requests or half-closes', async (t) => {
     const { address } = await opened(t);
     const body = 'x'.repeat(30_000);
     const request = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n';
@@ -106,7 +106,7 @@ describe('the listener', { concurrency: 4 }, () => {
     assert.equal(replyOf(await exchange(socket))?.body, 'ok\n');
   });
 
-  it('ends a request that comes byte by byte and never whole', async (t) => {
+  it('the listener ends a request that comes byte by byte and never whole', async (t) => {
     const { address } = await opened(t);
     const socket = dial(address);
     socket.write('GET /livez HTTP/1.1\r\nX-Slow: ');
@@ -115,12 +115,12 @@ describe('the listener', { concurrency: 4 }, () => {
     assert.equal(replyOf(await exchange(socket))?.status, 408);
   });
 
-  it('closes a connection without a request', async (t) => {
+  it('the listener closes a connection without a request', async (t) => {
     const { address } = await opened(t);
     assert.equal(await exchange(dial(address)), '');
   });
 
-  it('answers while a thousand silent clients have connected', async (t) => {
+  it('the listener answers while a thousand silent clients have connected', async (t) => {
     const { address } = await opened(t, { kind: 'tcp', host: '127.0.0.1', port: await closedPort(t) });
     const all: Socket[] = [];
     t.after(() => all.map((socket) => socket.destroy()));
@@ -135,7 +135,7 @@ describe('the listener', { concurrency: 4 }, () => {
 });
 
 describe('the address of a listener', { concurrency: 4 }, () => {
-  it('is reported once when taken, and answers as soon as it is free', async (t) => {
+  it('the address is reported once when taken, and answers as soon as it is free', async (t) => {
     const other = createServer();
     const port = await listen(t, other);
     const { address, lines } = open(t, { kind: 'tcp', host: '127.0.0.1', port });
@@ -145,7 +145,7 @@ describe('the address of a listener', { concurrency: 4 }, () => {
     assert.deepEqual(lines, [`error cannot answer HTTP at 127.0.0.1:${port}: ${TAKEN}`, 'info answering HTTP']);
   });
 
-  it('takes over the socket of a killed process', async (t) => {
+  it('the listener takes over the socket of a killed process', async (t) => {
     const path = join(temporaryDirectory(), 'http.sock');
     const script = "require('node:net').createServer().listen(process.argv[1], () => console.log('there'))";
     const dying = spawn(process.execPath, ['-e', script, path], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -160,7 +160,7 @@ describe('the address of a listener', { concurrency: 4 }, () => {
     await waitFor('its file is gone', () => !existsSync(path));
   });
 
-  it('leaves the socket of a living process, and a file, as they are', async (t) => {
+  it('the listener leaves the socket of a living process, and a file, as they are', async (t) => {
     const dir = temporaryDirectory();
     const { address } = await opened(t, { kind: 'unix', path: join(dir, 'taken.sock') });
     const second = open(t, address);
@@ -174,7 +174,7 @@ describe('the address of a listener', { concurrency: 4 }, () => {
     assert.ok(lstatSync(path).isFile());
   });
 
-  it('is reported once when it is a dangling link, and answers when that has gone', async (t) => {
+  it('the address is reported once when it is a dangling link, and answers when that has gone', async (t) => {
     const path = join(temporaryDirectory(), 'link');
     symlinkSync('nowhere', path);
     const { address, lines } = open(t, { kind: 'unix', path });
@@ -184,14 +184,14 @@ describe('the address of a listener', { concurrency: 4 }, () => {
     assert.deepEqual(lines, [`error cannot answer HTTP at unix:${path}: ${TAKEN}`, 'info answering HTTP']);
   });
 
-  it('is reported when its mode cannot be changed', async (t) => {
-    // An abstract one has none.
+  it('the address is reported when its mode cannot be changed', async (t) => {
+    // An abstract socket has no mode.
     const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory()}` });
     await waitFor('it is reported', () => lines.length > 0);
     assert.match(lines.join(), /^error cannot answer HTTP at unix:/);
   });
 
-  it('has no connection any more once the listener is closed', async (t) => {
+  it('the address has no connection any more once the listener is closed', async (t) => {
     const { address, listener } = await opened(t);
     const socket = dial(address);
     await once(socket, 'connect');

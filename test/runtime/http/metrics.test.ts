@@ -15,7 +15,7 @@ function metrics(life: Life): ReturnType<typeof readExposition> {
 }
 
 describe('metrics', () => {
-  it('are well-formed in every state, and no counter falls, also with the next supervisor', () => {
+  it('metrics are well-formed in every state, and no counter falls, even with a new supervisor', () => {
     fc.assert(
       fc.property(member, script, peers, anything, (config, child, found, todo) => {
         const life = new Life({ config, child, peers: found });
@@ -36,7 +36,7 @@ describe('metrics', () => {
     );
   });
 
-  it('have the values of a life, in seconds', () => {
+  it('metrics have the values of a life, in seconds', () => {
     const config = mainConfig({
       gracePeriodMs: 20_000,
       restart: 'always',

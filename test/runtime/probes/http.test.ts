@@ -105,7 +105,7 @@ test('a server that does not answer in time leaves no connection', async (t) => 
   const sockets: Socket[] = [];
   const port = await rawServer(t, '', { onSocket: (socket) => sockets.push(socket) });
   assert.deepEqual(await run(httpAction(port), 300), failed('timed out after 300ms'));
-  // It may not even have been accepted yet.
+  // The server may not have accepted the connection yet.
   for (const socket of sockets) if (!socket.closed) await once(socket, 'close');
 });
 
@@ -208,7 +208,7 @@ test('a closed attempt reports nothing more', async (t) => {
       resolve();
     });
   });
-  // By the end of another one the connection of the first is long closed.
+  // When another probe has ended, the connection of the first one is closed.
   await run(httpAction(port));
   assert.deepEqual(told, ['status 200']);
 });

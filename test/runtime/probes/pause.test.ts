@@ -1,6 +1,6 @@
 /**
- * A pause of this process (docker pause, a CPU limit) is not the server's: what it has answered meanwhile is in the
- * socket, and counts. What was not answered by then does not.
+ * A pause of this process (docker pause, a CPU limit) does not pause the server. An answer that came meanwhile is in
+ * the socket and counts. An answer that has not come by then does not count.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -128,9 +128,9 @@ const CASES: readonly Case[] = [
 ];
 
 for (const name of Object.keys(SIDECARS)) {
-  describe(`the quit call of ${name}, to a sidecar that`, { concurrency: 4 }, () => {
+  describe(`the quit call of ${name}`, { concurrency: 4 }, () => {
     for (const { title, does, ok, detail } of CASES) {
-      it(title, async (t) => {
+      it(`the quit call of ${name} ${ok ? 'succeeds' : 'fails'} if the sidecar ${title}`, async (t) => {
         const { sidecar, end } = await ask(t, name, does);
         assert.deepEqual([end.ok, detail.test(end.detail)], [ok, true], `${title}: ${end.detail}`);
         const times = title.includes('round and round') ? 10 : 1;
@@ -139,7 +139,7 @@ for (const name of Object.keys(SIDECARS)) {
       });
     }
 
-    it('has gone before', async (t) => {
+    it(`the quit call of ${name} succeeds if the sidecar has gone before`, async (t) => {
       const sidecar = await new SidecarLike(() => {}).listen(t);
       sidecar.leave();
       const end = await run(quitOf(name, sidecar.port));
@@ -149,7 +149,7 @@ for (const name of Object.keys(SIDECARS)) {
   });
 }
 
-describe('a failed quit call names the remedy of', () => {
+describe('a failed quit call', () => {
   const switchedOff: Case['does'] = ({ socket }) => answer(socket, 404);
   const remedies: Readonly<Record<string, RegExp>> = {
     linkerd: /status 404; switch it on by the annotation config\.linkerd\.io\/proxy-admin-shutdown: enabled$/,
@@ -158,10 +158,11 @@ describe('a failed quit call names the remedy of', () => {
     istio: /status 404; another program may listen on this port$/,
   };
   for (const [name, remedy] of Object.entries(remedies)) {
-    it(name, async (t) => assert.match((await ask(t, name, switchedOff)).end.detail, remedy));
+    it(`a failed quit call names the remedy of ${name}`, async (t) =>
+      assert.match((await ask(t, name, switchedOff)).end.detail, remedy));
   }
 
-  it('a Cloud SQL proxy that does not listen without --quitquitquit', async (t) => {
+  it('a quit call names --quitquitquit, without which a Cloud SQL proxy does not listen', async (t) => {
     const sidecar = await new SidecarLike(() => {}).listen(t);
     sidecar.leave();
     const { detail } = await run(quitOf('cloud-sql-proxy', sidecar.port));
@@ -188,14 +189,14 @@ describe('the first call to Envoy', () => {
     'may stay without an answer': () => {},
   };
   for (const [title, does] of Object.entries(cases)) {
-    it(`${title}, and the next one follows all the same`, async (t) => {
+    it(`the first call to Envoy ${title}, and the next one follows all the same`, async (t) => {
       const sidecar = await new SidecarLike(prepared(does)).listen(t);
       assert.equal((await run(quitOf('envoy', sidecar.port))).detail, 'it has gone');
       assert.deepEqual(sidecar.asked, callsOf('envoy'));
     });
   }
 
-  it('is the only one when Envoy leaves at once', async (t) => {
+  it('the first call to Envoy is the only one when Envoy leaves at once', async (t) => {
     const sidecar = await new SidecarLike(leaves).listen(t);
     assert.equal((await run(quitOf('envoy', sidecar.port))).detail, 'it has gone');
     assert.deepEqual(sidecar.asked, ['POST /healthcheck/fail']);

@@ -27,14 +27,14 @@ async function look(t: TestContext, name: string, does: (asked: Asked, giveUp: (
 
 for (const [name, { ready }] of Object.entries(SIDECARS)) {
   describe(`the gate of ${name}`, () => {
-    it('asks by GET at its own path, and is open with any status from 200 on', async (t) => {
+    it(`the gate of ${name} asks by GET at its own path, and is open with any status from 200 on`, async (t) => {
       for (const status of [200, 204]) {
         const { sidecar, end } = await look(t, name, ({ socket }) => answer(socket, status));
         assert.deepEqual([end.ok, end.detail, sidecar.asked], [true, `status ${status}`, [`GET ${ready.path}`]]);
       }
     });
 
-    it('is closed after a 503, a 500, no answer, an answer that is not HTTP, or half an answer', async (t) => {
+    it(`the gate of ${name} is closed after a 503, a 500, half an answer, none, or one that is not HTTP`, async (t) => {
       const cases: readonly (readonly [does: (asked: Asked, giveUp: () => void) => void, detail: RegExp])[] = [
         [({ socket }) => answer(socket, 503), /^status 503$/],
         [({ socket }) => answer(socket, 500), /^status 500$/],
@@ -49,7 +49,7 @@ for (const [name, { ready }] of Object.entries(SIDECARS)) {
       }
     });
 
-    it('is closed where nothing listens and says what it needs, unless absent is fine', async (t) => {
+    it(`the gate of ${name} is closed and names its needs if nothing listens, unless absent is fine`, async (t) => {
       const gate = `${name}:${await closedPort(t)}=ready`;
       const hint = ready.hint === undefined ? '' : `; ${ready.hint}`;
       assert.deepEqual(await run(gateOf(gate)), { ok: false, detail: `connection refused${hint}`, output: '' });

@@ -1,6 +1,5 @@
 /**
- * A sidecar with an endpoint by which it is asked to leave, on a port of its own: what it does when it is asked is the
- * test's.
+ * A sidecar with an endpoint that asks it to leave, on a port of its own. The test decides how it answers.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';

@@ -21,7 +21,7 @@ import { waitFor, within } from '../../helpers/wait.ts';
 import { needsMount } from '../graveyard/volume.ts';
 import { coarseVolume, Volume, Watching } from './watching.ts';
 
-/** A file must not change for so long to be read. */
+/** A file is read after it has not changed for so long. */
 const SETTLE_MS = 100;
 
 test('a file that is written in place or replaced by a rename is one change', async (t) => {
@@ -133,7 +133,7 @@ test('a link on the way that leads to another content is a change', async (t) =>
   assert.deepEqual((await watching.told(2)).toSorted(), [0, 1], 'what the link leads to now is watched');
 });
 
-test('a directory that takes the place of another on the way is watched anew', async (t) => {
+test('a directory that takes the place of another on the way is watched again', async (t) => {
   const dir = temporaryDirectory();
   const path = join(dir, 'conf/app.conf');
   mkdirSync(join(dir, 'conf'));
@@ -175,7 +175,7 @@ test('a second change within a second is seen on a volume that counts times in s
   writeFileSync(path, 'one');
   const watching = await Watching.begin(t, [path], 50);
   for (const content of ['two', 'six', 'ten', 'one']) {
-    // In place, so that only the content is another; it comes twice in a second, mostly.
+    // Written in place, so only the content differs. Two writes mostly fall into one second.
     writeFileSync(path, content);
     await waitFor('the change', () => watching.changes.length > 0);
     assert.deepEqual(watching.changes.splice(0), [0]);

@@ -36,8 +36,8 @@ export function coarseVolume(t: TestContext): string {
 }
 
 /**
- * Watches `paths`. The last of its changes is always that of a file of its own: when that one has been told, all before
- * it has been looked at, so that what was not told then is not told at all.
+ * Watches `paths`, and after them a file of its own, the marker. A reported change of the marker shows that all files
+ * before it were looked at. An earlier change that is not reported by then is never reported.
  */
 export class Watching {
   readonly changes: number[] = [];
@@ -65,12 +65,12 @@ export class Watching {
   /** Resolves when all has been looked at once. */
   static async begin(t: TestContext, paths: readonly string[], pollMs?: number): Promise<Watching> {
     const watching = new Watching(t, paths, pollMs);
-    // The marker is the last one: as soon as its change is told the first look at all of them is over.
+    // The marker is the last one, so its change shows that the first look at all of them is over.
     await watching.settle();
     return watching;
   }
 
-  /** What has changed until `count` changes were told, and then nothing more was. */
+  /** The reported changes, when there are `count` of them and no more is to come. */
   async told(count: number): Promise<readonly number[]> {
     await waitFor(`${count} changes`, () => this.changes.length >= count);
     await this.settle();
@@ -84,7 +84,7 @@ export class Watching {
       let nextMs = 0;
       let waitMs = 300;
       await waitFor('the change of the marker', () => {
-        // Again, as the first one may be what the others are compared with; ever more seldom, as a change must settle.
+        // The first content may become the baseline, so write again. Wait longer each time, as a change must settle.
         if (performance.now() > nextMs) {
           writeFileSync(this.#marker, `${marks} ${Math.random()}`);
           nextMs = performance.now() + waitMs;

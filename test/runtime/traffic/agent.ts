@@ -32,7 +32,7 @@ export interface Ceased {
   readonly longestPauseMs: number;
   /** When the last connection that was not refused began. */
   readonly lastMs: number;
-  /** So many were refused, or broken off. */
+  /** How many connections were refused or broken off. */
   readonly refused: number;
 }
 

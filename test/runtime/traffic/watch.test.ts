@@ -27,7 +27,7 @@ const LOCAL_HOSTS = ['127.0.0.1', '::1', POD, POD6, '127.0.0.6'];
 const HOWS: readonly How[] = ['request', 'request and leave', 'touch', 'break off'];
 const PORT = 8080;
 const options = { skip: NO_NAMESPACES };
-/** Longer than anything that has come waits for its explanation. */
+/** Longer than any connection waits for its explanation. */
 const EXPLAINED_AFTER_MS = 3_500;
 const MAX_TIMES = 100;
 const MANY = 40;
@@ -66,7 +66,7 @@ async function watched(
 }
 
 describe('the watch of a drain', options, () => {
-  test('counts connections from elsewhere, of IPv4 and of IPv6, however they end', async (t) => {
+  test('the watch counts connections from elsewhere, of IPv4 and of IPv6, however they end', async (t) => {
     const { client, counted } = await watched(t);
     let came = 0;
     for (const host of [POD, POD6])
@@ -75,7 +75,7 @@ describe('the watch of a drain', options, () => {
     await counted(came, came);
   });
 
-  test('counts one connection after the other, each with its time', async (t) => {
+  test('the watch counts one connection after the other, each with its time', async (t) => {
     const { client, pod, counted, last } = await watched(t);
     let before = last().lastMs;
     for (const came of [1, 2, 3]) {
@@ -87,7 +87,7 @@ describe('the watch of a drain', options, () => {
     }
   });
 
-  test('counts all of a flood, and tells apart what is ignored when it is over', async (t) => {
+  test('the watch counts all of a flood, and tells apart what is ignored when it is over', async (t) => {
     const { client, pod, counted, explained, last } = await watched(t, { drain: { ignore: [KUBELET] } });
     await client.do({ do: 'connect', host: POD, port: PORT, how: 'request and leave', times: 100, abreast: 4 });
     await counted(400, 400);
@@ -108,7 +108,7 @@ describe('the watch of a drain', options, () => {
     ['a flood', { how: 'request', times: 250, abreast: 20 }, 50],
     ['a flood of half the rate', { how: 'touch', times: 100, abreast: 1 }, 10],
   ] as const)
-    test(`does not count a neighbour that connects after ${title}`, async (t) => {
+    test(`the watch does not count a neighbour that connects after ${title}`, async (t) => {
       const { client, pod } = await watched(t, { drain: { maxMs: 1_000 } });
       const came = Number(await client.do({ do: 'connect', host: POD, port: PORT, ...flood }));
       await pod.waitToSee('all count', ({ connections }) => connections >= came);
@@ -119,7 +119,7 @@ describe('the watch of a drain', options, () => {
       await pod.do({ do: 'cease' });
     });
 
-  test('ignores a network of IPv4, whoever closes first, and one of IPv6', async (t) => {
+  test('the watch ignores a network of IPv4, whoever closes first, and one of IPv6', async (t) => {
     const { client, counted, last } = await watched(t, { drain: { ignore: ['10.77.0.8/29', 'fd77::/64'] } });
     const { lastMs } = last();
     let came = 0;
@@ -132,7 +132,7 @@ describe('the watch of a drain', options, () => {
     await counted(came + 1, 1);
   });
 
-  test('ignores ports that were not named, such as that of the metrics', async (t) => {
+  test('the watch ignores ports that were not named, such as that of the metrics', async (t) => {
     const { client, counted } = await watched(t, { drain: { ports: [PORT] } });
     for (const how of HOWS) await client.do({ do: 'connect', host: POD, port: 9090, how, times: 2 });
     await client.do({ do: 'connect', host: POD, port: PORT, how: 'request', times: 1 });
@@ -143,7 +143,7 @@ describe('the watch of a drain', options, () => {
     ['by default', {}],
     ['that are to be left out, although ports are named', { ports: [PORT], neighbours: false }],
   ] as const)
-    test(`ignores neighbours ${title}, by loopback and by the addresses of the pod`, async (t) => {
+    test(`the watch ignores neighbours ${title}, by loopback and by the addresses of the pod`, async (t) => {
       const { pod, counted, last } = await watched(t, { drain });
       const { lastMs } = last();
       let came = 0;
@@ -153,7 +153,7 @@ describe('the watch of a drain', options, () => {
       assert.equal(last().lastMs, lastMs);
     });
 
-  test('ignores a neighbour whose handshake was not over when the watch began', async (t) => {
+  test('the watch ignores a neighbour whose handshake was not over when it began', async (t) => {
     const { pod } = await makePlaces(t, [PORT]);
     const [server, client] = [new Agent(inside(pod.pid)), new Agent(inside(pod.pid))];
     t.after(() => {
@@ -173,7 +173,7 @@ describe('the watch of a drain', options, () => {
   });
 
   for (const neighbours of [true, false])
-    test(`ignores our own probes where neighbours ${neighbours ? 'count' : 'do not count'}`, async (t) => {
+    test(`the watch ignores our own probes where neighbours ${neighbours ? 'count' : 'do not count'}`, async (t) => {
       const { pod, last, counted, explained } = await watched(t, { drain: { neighbours } });
       for (const kind of ['http', 'tcp', 'http', 'tcp'] as const) await pod.do({ do: 'probe', kind, port: PORT });
       await counted(4, 0);
@@ -183,7 +183,7 @@ describe('the watch of a drain', options, () => {
       assert.deepEqual([last().connections, last().ignored], neighbours ? [1, 4] : [0, 5]);
     });
 
-  test('ignores connections that were there before, busy or idle, and ended meanwhile', async (t) => {
+  test('the watch ignores connections that were there before, busy or idle, and ended meanwhile', async (t) => {
     const { pod, client } = await makePlaces(t, [PORT]);
     await client.do({ do: 'connect', host: POD, port: PORT, how: 'hold', times: 500 });
     await pod.do({ do: 'watch', drain: { ...DRAIN, inflight: true }, init: STATIC.path });
@@ -194,8 +194,8 @@ describe('the watch of a drain', options, () => {
   });
 });
 
-describe('C1: neighbours, where they count,', options, () => {
-  test('count once each, by loopback and by the addresses of the pod, however they end', async (t) => {
+describe('C1: neighbours that count', options, () => {
+  test('neighbours count once each, by loopback and by the addresses of the pod, however they end', async (t) => {
     const { pod, counted, explained, last } = await watched(t, { drain: { neighbours: true } });
     const { lastMs } = last();
     let came = 0;
@@ -208,7 +208,7 @@ describe('C1: neighbours, where they count,', options, () => {
     assert.deepEqual([last().connections, last().ignored], [came, 0]);
   });
 
-  test('do not count at a port that is not named, or from an ignored address', async (t) => {
+  test('neighbours do not count at a port that is not named, or from an ignored address', async (t) => {
     const { pod, counted } = await watched(t, {
       drain: { neighbours: true, ports: [PORT], ignore: ['127.0.0.6'] },
     });
@@ -241,7 +241,7 @@ describe('kept connections', options, () => {
     ['a client', false],
     ['a neighbour that counts', true],
   ] as const)
-    test(`of ${title} keep the drain awake while requests come over them, and not when idle`, async (t) => {
+    test(`kept connections of ${title} keep the drain awake only while requests come`, async (t) => {
       const { user, pod, last, lookAgain } = await kept(t, { neighbours: isLocal }, { isLocal });
       const { lastMs } = last();
       await lookAgain();
@@ -261,7 +261,7 @@ describe('kept connections', options, () => {
     ['to another port', { ports: [9090] }, ''],
     ['where only new connections count', { newOnly: true }, ''],
   ] as const)
-    test(`${title} do not keep the drain awake`, async (t) => {
+    test(`kept connections ${title} do not keep the drain awake`, async (t) => {
       const { user, last, lookAgain } = await kept(t, drain, { from });
       const { lastMs } = last();
       for (let times = 0; times < 5; times += 1) await user.do({ do: 'use' });
