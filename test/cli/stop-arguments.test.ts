@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readStopArguments } from '../../src/cli/commands/stop/arguments.ts';
+import { readStopArguments } from '../../src/cli/commands/stop/request.ts';
 
 describe('the words of sexton stop', () => {
   it('are flags and names in any order', () => {
