@@ -66,6 +66,8 @@ export function badArguments(subcommand: string, problem: string): SextonError {
   return new SextonError('badArguments', { subcommand, problem });
 }
 
+export const refusalOf = (subcommand: string) => (problem: string) => badArguments(subcommand, problem);
+
 /** Not `strict`: what is wrong is told in sexton's words. */
 function tokensOf(subcommand: CommandName, args: readonly string[]) {
   const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;

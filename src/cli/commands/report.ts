@@ -14,14 +14,15 @@ import { podsJson, podsPerfetto } from '../../report/plain.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../report/stop.ts';
 import { podSvg } from '../../report/svg.ts';
 import { fleetText, podText } from '../../report/text.ts';
-import { stopOfTombstone } from '../../report/tombstones.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import { type Now, stopOfTombstone } from '../../report/tombstones.ts';
 import { SextonError, whyNoFile } from '../../text/errors.ts';
 import { outputWidth, print } from '../../text/print.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { readArguments, refusalOf } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
-import { findHere, type Here, readHere } from './here.ts';
+import { findHere, type Here, momentHere, readHere } from './here.ts';
 import { textStyle } from './text-style.ts';
+
+const refuse = refusalOf('report');
 
 type Format = (typeof REPORT_FORMATS)[number];
 const FAILURES = ['forced', 'late'] as const;
@@ -66,18 +67,18 @@ async function podsCompared(given: Arguments, env: Env): Promise<readonly PodSto
 }
 
 async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Promise<readonly PodStop[]> {
-  const nowMs = Date.now();
+  const now = momentHere();
   const members: MemberStop[] = [];
   const whys: string[] = [];
   if (sources.length === 0 || graveyard !== undefined)
-    members.push(...(await membersOfGraveyard(await findHere('report', graveyard, env), nowMs)));
+    members.push(...(await membersOfGraveyard(await findHere('report', graveyard, env), now)));
   for (const source of sources) {
-    const read = await readSource(source, nowMs);
+    const read = await readSource(source, now);
     members.push(...read.members);
     if (read.why !== undefined) whys.push(`${show(source)}: ${read.why}`);
   }
   if (members.length === 0 && !watch) throw refuse(whys.join('; ') || 'the graveyard has no tombstone');
-  return podsOf(members, nowMs);
+  return podsOf(members, now.ms);
 }
 
 interface Arguments {
@@ -116,26 +117,18 @@ function failureOf(word: string): Failure {
   return failure.value;
 }
 
-function refuse(problem: string): SextonError {
-  return badArguments('report', problem);
-}
-
-async function membersOfGraveyard(here: Here, nowMs: number): Promise<readonly MemberStop[]> {
+async function membersOfGraveyard(here: Here, now: Now): Promise<readonly MemberStop[]> {
   const { members } = await readHere(here);
-  return members.map((member) => stopOfTombstone(member, '', { ms: nowMs, ...clock() }));
+  return members.map((member) => stopOfTombstone(member, '', now));
 }
 
-function clock(): { readonly mono: number; readonly boot: string } {
-  return { mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
-}
-
-async function readSource(source: string, nowMs: number): Promise<Pick<Read, 'members' | 'why'>> {
+async function readSource(source: string, now: Now): Promise<Pick<Read, 'members' | 'why'>> {
   if (source !== '-' && isDirectory(source)) {
     const here = { dir: source, source: '--graveyard', member: undefined };
-    return { members: await membersOfGraveyard(here, nowMs), why: 'it has no tombstone' };
+    return { members: await membersOfGraveyard(here, now), why: 'it has no tombstone' };
   }
   const text = await textOf(source);
-  return readText(text, nowMs, (yaml) => {
+  return readText(text, now.ms, (yaml) => {
     const value = parseYaml(yaml);
     return value.ok ? value.value : undefined;
   });

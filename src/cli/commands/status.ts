@@ -9,13 +9,13 @@ import { show } from '../../config/notation/parse.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { RESTART } from '../../core/state/state.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import type { Now as Moment } from '../../report/tombstones.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
 import { warn } from '../../text/errors.ts';
 import { outputWidth, print, withBoldHeader } from '../../text/print.ts';
 import { formatTable } from '../../text/table.ts';
 import { badArguments, type FlagValues, readArguments } from './arguments.ts';
-import { findHereOrSolo, type Here, readHere } from './here.ts';
+import { findHereOrSolo, type Here, momentHere, readHere } from './here.ts';
 import { askMember, findCommand, hasProbes, NOT_RUNNING, SOLO_HEADER, soloRow } from './solo.ts';
 
 export async function status(args: readonly string[], env: Env): Promise<void> {
@@ -103,7 +103,7 @@ type Page = Omit<Members, 'held'>;
 
 /** `dir`: null without a graveyard. */
 function pageOfMembers(found: Page, dir: string | null, { output, wide }: FlagValues<'status'>): string {
-  const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
+  const now = momentHere();
   if (output === 'json') {
     const { members, unreadable, unknown } = found;
     const withMore = members.map((member) => ({
@@ -118,12 +118,7 @@ function pageOfMembers(found: Page, dir: string | null, { output, wide }: FlagVa
   return statusTable(found, now, wide ? Number.POSITIVE_INFINITY : outputWidth(), dir ?? 'no graveyard');
 }
 
-/** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */
-export interface Now {
-  readonly ms: number;
-  readonly mono: number;
-  readonly boot: string;
-}
+type Now = Required<Moment>;
 
 export function statusTable(
   { members, unreadable, unknown, asleep }: Page,

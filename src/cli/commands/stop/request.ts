@@ -13,8 +13,7 @@ import { readBootId } from '../../../runtime/boot-id.ts';
 import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
 import type { Unreadable } from '../../../runtime/graveyard/read.ts';
-import type { SextonError } from '../../../text/errors.ts';
-import { badArguments, readArguments } from '../arguments.ts';
+import { badArguments, readArguments, refusalOf } from '../arguments.ts';
 import type { Here } from '../here.ts';
 
 type StopAction = 'stop' | 'restart';
@@ -30,7 +29,7 @@ export interface StopArguments {
 }
 
 export function readStopArguments(action: StopAction, args: readonly string[]): StopArguments {
-  const bad = (problem: string): SextonError => badArguments(action, problem);
+  const bad = refusalOf(action);
   const { flags, words } = readArguments(action, args, Number.POSITIVE_INFINITY);
   const names = words.map((word) => {
     const name = parseName(word);
@@ -83,7 +82,7 @@ export function pickTargets(
   names: readonly string[],
   subcommand: StopAction,
 ): Targets {
-  const badRequest = (problem: string): SextonError => badArguments(subcommand, problem);
+  const badRequest = refusalOf(subcommand);
   const boot = readBootId();
   const known = members.map(({ Name }) => Name);
   for (const name of names) if (!known.includes(name)) throw badRequest(notThere(name, known));

@@ -8,9 +8,9 @@ import { MAX_START_AFTER, type Tombstone } from '../../../core/format/tombstone.
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
-import { type SextonError, warn } from '../../../text/errors.ts';
+import { warn } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
-import { badArguments } from '../arguments.ts';
+import { refusalOf } from '../arguments.ts';
 import { findHere, type Here, readHere } from '../here.ts';
 import {
   ask,
@@ -63,7 +63,7 @@ function endByRestart(tombstone: Tombstone | undefined, askedMs: number): string
 /** Each tombstone holds the names of those that take part. */
 const MAX_RESTARTED = MAX_START_AFTER;
 
-const badRestart = (problem: string): SextonError => badArguments('restart', problem);
+const badRestart = refusalOf('restart');
 
 /** All living members, or those that were named and the members that started after them. */
 function targetsOf(members: Members, { names, byRule }: StopArguments, here: Here): readonly Target[] {
