@@ -8,8 +8,7 @@
  * The format is that of ICU's common/ucmndata.h, little-endian: a header; the number of items; for each the offsets of
  * its name and its content; the names, sorted; the contents, each aligned to 16 bytes and as long as up to the next.
  */
-import { findExported } from './elf.ts';
-import { shortenConstant } from './elf-cut.ts';
+import { findExported, shortenConstant } from './elf.ts';
 
 /** What goes, by name without the first part, which is ICU's version. */
 const LEFT_OUT: readonly RegExp[] = [

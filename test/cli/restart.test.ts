@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { reportSchema } from '../../src/report/schema.ts';
+import { reportSchema } from '../../src/report/plain.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
