@@ -81,10 +81,7 @@ describe('a container that left no message', () => {
     'ended by itself': { state: ended(-5, 2, 0), sentence: 'no KILL' },
     failed: { state: ended(-5, 2, 3), sentence: 'failed: web (exit 3)' },
     'was killed while no stop was on': { state: ended(-5, 2, 137), sentence: 'forced: web by an unknown sender' },
-    'was lost': {
-      state: ended(-5, 2, 137, { reason: 'ContainerStatusUnknown' }),
-      sentence: 'lost: web',
-    },
+    'was lost': { state: ended(-5, 2, 137, { reason: 'ContainerStatusUnknown' }), sentence: 'lost: web' },
   }))
     it(`has a first sentence that says that it ${how}`, () =>
       assert.equal(sentenceOf(stopOf(pod({ web: state }))), sentence));

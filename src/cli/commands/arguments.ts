@@ -17,9 +17,7 @@ type ValueOf<Flag> = Flag extends { readonly isRepeated: true }
     : Flag extends { readonly takes: string }
       ? string
       : true;
-export type FlagValues<Name extends CommandName> = {
-  readonly [Flag in FlagOf<Name> as Flag['name']]?: ValueOf<Flag>;
-};
+export type FlagValues<Name extends CommandName> = { readonly [Flag in FlagOf<Name> as Flag['name']]?: ValueOf<Flag> };
 
 export interface Arguments<Name extends CommandName> {
   readonly flags: FlagValues<Name>;
