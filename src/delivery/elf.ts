@@ -138,7 +138,7 @@ export function withoutUnloaded(elf: Buffer): Buffer {
 }
 
 /**
- * Replaces a constant by what `shorten` makes of it, and leaves out of the file what is not loaded and the pages that
+ * Replaces a constant by what `shorten` makes of it. It leaves out of the file what is not loaded, and the pages that
  * nothing is left in. Their segment becomes two, with a hole between them in memory. It throws where the layout is not
  * one that it knows.
  */
@@ -185,7 +185,7 @@ interface Hole {
 }
 
 /**
- * Other data follow the table directly, so it cannot grow: the second half takes the place of a note (build id, oldest
+ * Other data follow the table directly, so it cannot grow. The second half takes the place of a note (build id, oldest
  * kernel), which tools read and nothing needs to run the program.
  */
 function splitSegments(segments: readonly Segment[], hole: Hole): Segment[] {

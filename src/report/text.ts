@@ -1,6 +1,6 @@
 /**
- * A stop as text for a terminal: a sentence, then a chart with a bar a row on one time axis, its marks and the deadline,
- * what each sign means, and the critical chain.
+ * A stop as text for a terminal: a sentence, the chart, then the critical chain. The chart has a bar a row on one time
+ * axis, the marks, the deadline, and what each sign means.
  */
 import { formatTable } from '../text/table.ts';
 import { type Axis, type Mark, type Paint, shareOf, ticksOf } from './bars.ts';

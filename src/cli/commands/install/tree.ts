@@ -54,7 +54,9 @@ export async function installTree({ source, target, version, removeOld }: Instal
     await openTarget(target);
     const isNew = (await firstWrong(place, files)) !== undefined;
     if (isNew) {
-      await mkdir(versions, { recursive: true });
+      await mkdir(versions).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
       await removeLeftovers(versions);
       await checkRoom(target, files);
       await copyTree(source, place, files);

@@ -1,5 +1,5 @@
 /**
- * What `sexton stop` and `sexton restart` are asked, the members that are meant, and how each is asked: by a file in the
+ * What `sexton stop` and `sexton restart` are asked, and which members are meant. Each is asked by a file in the
  * graveyard, so that no signal has to cross from one container into another.
  */
 import { flagLabel } from '../../../config/given.ts';
@@ -74,7 +74,7 @@ export interface Targets {
 }
 
 /**
- * A container may be shown a boot id of its own (LXC, systemd-nspawn): a member whose handle is held runs on this
+ * A container may be shown a boot id of its own (LXC, systemd-nspawn). A member whose handle is held runs on this
  * kernel, whatever boot id it wrote.
  */
 export function pickTargets(

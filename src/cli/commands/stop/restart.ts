@@ -1,5 +1,5 @@
 /**
- * `sexton restart` asks the members of this pod to stop as in a stop of the pod, and to start again in place when all
+ * `sexton restart` asks the members of this pod to stop as in a stop of the pod. They start again in place when all
  * have ended. It waits until they have.
  */
 import type { Env } from '../../../config/env.ts';

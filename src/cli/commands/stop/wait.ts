@@ -1,5 +1,5 @@
 /**
- * Waits until each member that was asked has ended. The files are polled, not watched: the kernel has few inotify
+ * Waits until each member that was asked has ended. The files are polled, not watched. The kernel has few inotify
  * instances per uid, and a call that stops a pod in trouble must not depend on one.
  */
 
