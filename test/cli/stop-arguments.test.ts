@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readStopArguments } from '../../src/cli/commands/stop/request.ts';
+import { stop } from '../../src/cli/commands/stop/stop.ts';
+import { readBootId } from '../../src/runtime/boot-id.ts';
+import { writeTombstone } from '../runtime/graveyard/neighbours.ts';
+import { needsMount, tmpfs } from '../runtime/graveyard/volume.ts';
 
 describe('the words of sexton stop', () => {
   it('are flags and names in any order', () => {
@@ -43,4 +47,17 @@ describe('the words of sexton stop', () => {
         message: `cannot run sexton stop: ${problem}`,
       }));
   }
+});
+
+it('sexton stop that fails midway names those that it has asked already', { skip: needsMount }, async (t) => {
+  // The directory, two tombstones and one request.
+  const dir = tmpfs(t, 'size=1m,nr_inodes=4');
+  for (const name of ['app', 'web']) writeTombstone(dir, name, { Boot: readBootId() });
+  const stopping = stop(['--graveyard', dir, '--no-wait'], {});
+  await assert.rejects(stopping, /cannot ask web to stop: ENOSPC: .*; asked already, and stopping: app$/);
+  const again = stop(['--graveyard', dir, '--no-wait'], {});
+  await assert.rejects(
+    again,
+    ({ message }: Error) => /cannot ask app /.test(message) && !/asked already/.test(message),
+  );
 });

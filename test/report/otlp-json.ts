@@ -1,7 +1,6 @@
 /**
  * Reads a request of OTLP's JSON as a strict receiver does, by a schema of opentelemetry.proto.collector.trace.v1 and
- * trace.v1: ids in hex, enums as numbers, integers of 64 bits as decimal strings, and no field that the protocol does
- * not have.
+ * trace.v1. Ids are in hex, enums are numbers, integers of 64 bits are decimal strings, and no other field is there.
  */
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';

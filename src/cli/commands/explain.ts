@@ -52,8 +52,8 @@ const NO_NODE =
   'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind, or the termination log is to be written';
 
 /**
- * How the kernel reports changes in the graveyard on this machine; src/init/supervisor/directory.c and
- * src/runtime/graveyard/file-events.ts read them. undefined: there is no graveyard or no init, or it cannot be seen.
+ * How the kernel reports changes in the graveyard here; undefined: there is no graveyard, no init, or nothing to be seen.
+ * The readers are src/init/supervisor/directory.c and src/runtime/graveyard/file-events.ts.
  */
 async function watchingNote(graveyard: string | undefined): Promise<string | undefined> {
   if (graveyard === undefined || whyWithoutInit() !== undefined) return undefined;

@@ -16,7 +16,7 @@ import type { TextStyle } from '../../report/text.ts';
 import { fleetText, podText } from '../../report/text.ts';
 import { type Now, stopOfTombstone } from '../../report/tombstones.ts';
 import { SextonError, whyNoFile } from '../../text/errors.ts';
-import { outputWidth, print } from '../../text/print.ts';
+import { clearing, outputWidth, print, WATCH_MS } from '../../text/print.ts';
 import { readArguments, refusalOf } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
 import { findHere, type Here, momentHere, readHere } from './here.ts';
@@ -25,8 +25,9 @@ import { textStyle } from './text-style.ts';
 const refuse = refusalOf('report');
 
 type Format = (typeof REPORT_FORMATS)[number];
-const FAILURES = ['forced', 'late'] as const;
-type Failure = (typeof FAILURES)[number];
+/** The members to which it has happened. */
+type Failure = (pod: PodStop) => readonly MemberStop[];
+const FAILURES = { forced: forcedOf, late: lateOf } as const satisfies Readonly<Record<string, Failure>>;
 
 /** A log of tens of thousands of pods; more is better filtered to the lines of sexton first. */
 export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
@@ -36,12 +37,12 @@ export async function report(args: readonly string[], env: Env): Promise<void> {
   const { format, failOn } = given;
   const pods = given.watch ? await watch(given, env) : await podsCompared(given, env);
   if (!given.watch) await print(formatted(pods, format, env));
-  if (failOn.some((failure) => pods.some((pod) => hasFailed(pod, failure)))) process.exitCode = 1;
+  if (failOn.some((failure) => pods.some((pod) => failure(pod).length > 0))) process.exitCode = 1;
 }
 
 /** Every second, until all have ended or no one reads on. */
 async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
-  const clear = process.stdout.isTTY ? CLEAR : '';
+  const clear = clearing();
   for (;;) {
     const pods = await podsNow(given, env);
     const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
@@ -54,10 +55,6 @@ async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
     await sleep(WATCH_MS);
   }
 }
-
-const WATCH_MS = 1_000;
-/** Home, and nothing below it. */
-const CLEAR = '\x1b[H\x1b[J';
 
 /** With what --against lets expect of them. The check is loaded only for that. */
 async function podsCompared(given: Arguments, env: Env): Promise<readonly PodStop[]> {
@@ -112,9 +109,9 @@ function argumentsOf(args: readonly string[]): Arguments {
 }
 
 function failureOf(word: string): Failure {
-  const failure = choice(FAILURES)(word);
-  if (!failure.ok) throw refuse(`--fail-on ${show(word)}: ${failure.why}`);
-  return failure.value;
+  const name = choice(Object.keys(FAILURES) as (keyof typeof FAILURES)[])(word);
+  if (!name.ok) throw refuse(`--fail-on ${show(word)}: ${name.why}`);
+  return FAILURES[name.value];
 }
 
 async function membersOfGraveyard(here: Here, now: Now): Promise<readonly MemberStop[]> {
@@ -190,10 +187,6 @@ function onlyOf(pods: readonly PodStop[], format: Format): PodStop {
   const [pod, ...more] = pods;
   if (pod !== undefined && more.length === 0) return pod;
   throw refuse(`--output ${format}: draws one pod, and there are ${pods.length}; name one, or take html`);
-}
-
-function hasFailed(pod: PodStop, failure: Failure): boolean {
-  return (failure === 'forced' ? forcedOf(pod) : lateOf(pod)).length > 0;
 }
 
 /** A bar needs an end, also where the output goes to a file. */

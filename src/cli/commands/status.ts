@@ -12,7 +12,7 @@ import { RESTART } from '../../core/state/state.ts';
 import type { Now as Moment } from '../../report/tombstones.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
 import { warn } from '../../text/errors.ts';
-import { outputWidth, print, withBoldHeader } from '../../text/print.ts';
+import { clearing, outputWidth, print, WATCH_MS, withBoldHeader } from '../../text/print.ts';
 import { formatTable } from '../../text/table.ts';
 import { badArguments, type FlagValues, readArguments } from './arguments.ts';
 import { findHereOrSolo, type Here, momentHere, readHere } from './here.ts';
@@ -27,13 +27,10 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
   const showPage = async (): Promise<boolean> =>
     print(await (here.dir === undefined ? soloPage(here.run, flags) : pageOf(here, flags)));
   if (!flags.watch) return void (await showPage());
-  const clear = process.stdout.isTTY ? CLEAR : '';
+  const clear = clearing();
   while ((await print(clear)) && (await showPage())) await sleep(WATCH_MS);
 }
 
-const WATCH_MS = 1_000;
-/** Moves the cursor home and clears the screen. */
-const CLEAR = '\x1b[H\x1b[J';
 /** Docker's HEALTHCHECK takes 1 as unhealthy. */
 const NOT_HEALTHY = 1;
 
@@ -141,17 +138,11 @@ export function statusTable(
 
 /** `proxy, web: restarted in place 2 times, the last one asked for 3m10s ago by web, uid 0, pid 71`, and a line end. */
 function restartLines(members: readonly Tombstone[], now: Now): string {
-  const lines = Map.groupBy(members, (member) => restartText(member, now));
-  return [...lines]
-    .map(([text, those]) =>
-      text === undefined
-        ? ''
-        : `${those
-            .map(({ Name }) => Name)
-            .sort()
-            .join(', ')}: ${text}\n`,
-    )
-    .join('');
+  const lines = [...Map.groupBy(members, (member) => restartText(member, now))].map(([text, those]) => {
+    const names = those.map(({ Name }) => Name).sort();
+    return text === undefined ? '' : `${names.join(', ')}: ${text}\n`;
+  });
+  return lines.join('');
 }
 
 function restartText(member: Tombstone, now: Now): string | undefined {
