@@ -2,6 +2,9 @@
  * Reads the little of ELF that a portable Node needs: segments, an exported symbol, and which loader and which shared
  * libraries a file names. It does not ask `ldd`, which runs the loader of this machine and knows nothing
  * of another architecture.
+ *
+ * It also makes a program's file shorter and moves nothing in memory. All addresses stay, so code, relocations and
+ * unwind tables stay as they are.
  */
 import { readFileSync } from 'node:fs';
 
@@ -24,7 +27,7 @@ const SHT_DYNSYM = 11;
 type Fields<Name extends string> = Readonly<Record<Name, number>>;
 
 /** An entry of the program header table. */
-export type Segment = Fields<'type' | 'flags' | 'offset' | 'address' | 'size' | 'memorySize' | 'align'>;
+type Segment = Fields<'type' | 'flags' | 'offset' | 'address' | 'size' | 'memorySize' | 'align'>;
 
 export interface SegmentTable {
   readonly offset: number;
@@ -65,7 +68,7 @@ export function segmentsOf(elf: Buffer, path = 'the program'): SegmentTable {
 }
 
 /** The segment that is loaded there. */
-export function findLoad(segments: readonly Segment[], { address, size }: Extent): Segment | undefined {
+function findLoad(segments: readonly Segment[], { address, size }: Extent): Segment | undefined {
   return segments.find((it) => it.type === PT_LOAD && address >= it.address && address + size <= it.address + it.size);
 }
 
@@ -122,4 +125,94 @@ function readNeeded(elf: Buffer, { offset, size }: Segment, segments: readonly S
   if (!home) return [];
   const strings = stringsAddress - home.address + home.offset;
   return nameOffsets.map((name) => elf.toString('latin1', strings + name, elf.indexOf(0, strings + name)));
+}
+
+/** The largest page of Linux on x64 and arm64. In the file and in memory a segment begins at the same place of a page. */
+const PAGE_BYTES = 0x10000;
+const PF_W = 2;
+const ENTRY_BYTES = 56;
+
+/** Leaves out what is never loaded: section headers, symbols for debuggers. */
+export function withoutUnloaded(elf: Buffer): Buffer {
+  return withoutSections(Buffer.from(elf.subarray(0, loadedEnd(elf))));
+}
+
+/**
+ * Replaces a constant by what `shorten` makes of it. It leaves out of the file what is not loaded, and the pages that
+ * nothing is left in. Their segment becomes two, with a hole between them in memory. It throws where the layout is not
+ * one that it knows.
+ */
+export function shortenConstant(elf: Buffer, constant: Extent, shorten: (data: Buffer) => Buffer): Buffer {
+  const { offset: tableOffset, segments } = segmentsOf(elf);
+  const home = findLoad(segments, constant);
+  if (!home || (home.flags & PF_W) !== 0) throw new Error('the data are in no read-only segment');
+  const offset = constant.address - home.address + home.offset;
+  const shorter = shorten(elf.subarray(offset, offset + constant.size));
+
+  const from = Math.ceil((constant.address + shorter.length) / PAGE_BYTES) * PAGE_BYTES;
+  const to = Math.floor((constant.address + constant.size) / PAGE_BYTES) * PAGE_BYTES;
+  if (to <= from) throw new Error('no whole page of the data can be left out');
+  const hole: Hole = { home, from, to, start: from - home.address + home.offset, bytes: to - from };
+  const entries = splitSegments(segments, hole);
+  if (tableOffset + entries.length * ENTRY_BYTES > offset) throw new Error('the segment table is behind the data');
+
+  const gap = Buffer.alloc(hole.start - offset - shorter.length);
+  const behind = elf.subarray(hole.start + hole.bytes, loadedEnd(elf));
+  const result = Buffer.concat([elf.subarray(0, offset), shorter, gap, behind]);
+  for (const [index, entry] of entries.entries()) writeSegment(result, tableOffset + index * ENTRY_BYTES, entry);
+  return withoutSections(result);
+}
+
+function loadedEnd(elf: Buffer): number {
+  const { offset, segments } = segmentsOf(elf);
+  return Math.max(offset + segments.length * ENTRY_BYTES, ...segments.map((segment) => segment.offset + segment.size));
+}
+
+/** Clears the offset of the section headers; then the size of one, their number, and which of them holds the names. */
+function withoutSections(elf: Buffer): Buffer {
+  return elf.fill(0, 40, 48).fill(0, 58, 64);
+}
+
+/** The pages that go. */
+interface Hole {
+  readonly home: Segment;
+  /** In memory. */
+  readonly from: number;
+  readonly to: number;
+  /** In the file. */
+  readonly start: number;
+  readonly bytes: number;
+}
+
+/**
+ * Other data follow the table directly, so it cannot grow. The second half takes the place of a note (build id, oldest
+ * kernel), which tools read and nothing needs to run the program.
+ */
+function splitSegments(segments: readonly Segment[], hole: Hole): Segment[] {
+  const { home, from, to, start } = hole;
+  const note = segments.find(({ type }) => type === PT_NOTE);
+  if (!note) throw new Error('its segment table has no note whose place can be taken');
+  const end = home.address + home.size;
+  if (home.size !== home.memorySize || end === to) throw new Error('nothing follows the data in their segment');
+  const before: Segment = { ...home, size: from - home.address, memorySize: from - home.address };
+  const align = Math.min(home.align, PAGE_BYTES);
+  const after: Segment = { ...home, align, offset: start, address: to, size: end - to, memorySize: end - to };
+  return segments
+    .filter((segment) => segment !== note)
+    .flatMap((segment) => (segment === home ? [before, after] : [moveSegment(segment, hole)]));
+}
+
+function moveSegment(segment: Segment, { start, bytes }: Hole): Segment {
+  if (segment.offset + segment.size <= start) return segment;
+  if (segment.offset < start + bytes) throw new Error('another segment overlaps the data');
+  const align = segment.type === PT_LOAD ? Math.min(segment.align, PAGE_BYTES) : segment.align;
+  return { ...segment, align, offset: segment.offset - bytes };
+}
+
+function writeSegment(elf: Buffer, at: number, segment: Segment): void {
+  elf.writeUInt32LE(segment.type, at);
+  elf.writeUInt32LE(segment.flags, at + 4);
+  // The physical address, which Linux ignores, is the virtual one.
+  const words = [segment.offset, segment.address, segment.address, segment.size, segment.memorySize, segment.align];
+  for (const [index, word] of words.entries()) elf.writeBigUInt64LE(BigInt(word), at + 8 + index * 8);
 }

@@ -9,8 +9,7 @@
  * each item the offsets of its name and its content. The sorted names follow, then the contents. Each content is
  * aligned to 16 bytes and extends to the next.
  */
-import { findExported } from './elf.ts';
-import { shortenConstant } from './elf-cut.ts';
+import { findExported, shortenConstant } from './elf.ts';
 
 /** What goes, by name without the first part, which is ICU's version. */
 const LEFT_OUT: readonly RegExp[] = [

@@ -8,8 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readNeeds } from './elf.ts';
-import { withoutUnloaded } from './elf-cut.ts';
+import { readNeeds, withoutUnloaded } from './elf.ts';
 import { pruneIcu } from './icu.ts';
 import { CHANGES, withoutImagePaths } from './loader.ts';
 import { placeContent, readIfThere } from './place.ts';
@@ -88,7 +87,7 @@ export function makeSmaller(node: Buffer, icu: Icu): { node: Buffer; problem?: s
 /** A program that older code made smaller is made again. */
 function recipe(): string {
   const hash = createHash('sha256');
-  for (const name of ['icu.ts', 'elf-cut.ts', 'elf.ts']) hash.update(readFileSync(join(import.meta.dirname, name)));
+  for (const name of ['icu.ts', 'elf.ts']) hash.update(readFileSync(join(import.meta.dirname, name)));
   return hash.digest('hex');
 }
 

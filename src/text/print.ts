@@ -9,6 +9,14 @@ export function outputWidth(): number {
   return process.stdout.isTTY ? Math.max(80, process.stdout.columns) : Number.POSITIVE_INFINITY;
 }
 
+/** From one page of `--watch` to the next. */
+export const WATCH_MS = 1_000;
+
+/** On a terminal, moves the cursor home and clears all below it. */
+export function clearing(): string {
+  return process.stdout.isTTY ? '\x1b[H\x1b[J' : '';
+}
+
 /**
  * A table with its header in bold where stdout is a terminal with colours. NO_COLOR and FORCE_COLOR count as in Node.
  */

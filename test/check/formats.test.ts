@@ -9,7 +9,7 @@ import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
 import { sarifOf } from '../../src/check/formats/sarif.ts';
 import { textOf } from '../../src/check/formats/text.ts';
 import { timelineChart } from '../../src/check/formats/timeline.ts';
-import { chartLines } from '../../src/report/chart-text.ts';
+import { chartLines } from '../../src/report/text.ts';
 import { examples } from './rules.ts';
 import { everyFinding, SARIF_SHAPE } from './sarif.ts';
 import { type Element, parseXml } from './xml.ts';

@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { formatInventory, parseInventory } from '../../src/cli/commands/install/inventory.ts';
 import { type Installed, installTree } from '../../src/cli/commands/install/tree.ts';
 import { layInventory } from '../../src/delivery/inventory.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
@@ -188,4 +189,34 @@ test('a directory that others use, or that is none, is refused and left as it wa
   await install(source, disk);
   await install(source, join(target, 'made'));
   assert.equal(run(disk) + run(join(target, 'made')), 'one\none\n');
+});
+
+const SHA = 'ab'.repeat(32);
+
+test('an inventory is sorted by path, and is read as it was written', () => {
+  const files = ['sexton', 'lib/libc.so.6', 'lib/ld-linux-x86-64.so.2', 'app/run.cjs'].map((path, index) => ({
+    path,
+    mode: index === 0 ? 0o755 : 0o644,
+    bytes: index,
+    sha256: SHA,
+  }));
+  const text = formatInventory(files);
+  assert.equal(formatInventory(files.toReversed()), text);
+  const paths = ['app/run.cjs', 'lib/ld-linux-x86-64.so.2', 'lib/libc.so.6', 'sexton'];
+  assert.deepEqual(
+    parseInventory(text).map(({ path }) => path),
+    paths,
+  );
+  assert.deepEqual(
+    parseInventory(text).find(({ path }) => path === 'sexton'),
+    files[0],
+  );
+});
+
+test('an inventory that is cut off, garbled or leads out of its directory is refused', () => {
+  const line = `0644 1 ${SHA} app/x`;
+  for (const text of ['', line, `${line}\n0644 1 ${SHA}`, `${line}\n\n`, `0644 1 ${SHA.slice(1)} app/x\n`])
+    assert.throws(() => parseInventory(text), JSON.stringify(text));
+  for (const path of ['../x', 'app/../../x', '/etc/passwd', 'app//x', './x', 'app/'])
+    assert.throws(() => parseInventory(`0644 1 ${SHA} ${path}\n`), path);
 });

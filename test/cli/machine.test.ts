@@ -1,7 +1,8 @@
 /** What a configuration file may be: a regular file of at most 1 MiB. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { machine } from '../../src/cli/machine.ts';
 import { resolveRun } from '../../src/config/resolve.ts';
@@ -13,27 +14,18 @@ async function problemsWith(path: string): Promise<readonly string[]> {
 }
 
 describe('the file of --config (D6)', () => {
-  it('the file of --config is refused when it is a pipe, which may never have a writer', async (t) => {
-    const { path } = await tempGraveyard(t);
-    execFileSync('mkfifo', [path('pipe')]);
-    assert.deepEqual(await problemsWith(path('pipe')), [
-      `--config ${path('pipe')}: cannot be read: it is not a regular file; name a file that can be read`,
-    ]);
-  });
-
-  it('the file of --config is refused when it is a device without an end', async () => {
-    assert.deepEqual(await problemsWith('/dev/zero'), [
-      '--config /dev/zero: cannot be read: it is not a regular file; name a file that can be read',
-    ]);
-  });
-
-  it('the file of --config is refused when it is a directory', async (t) => {
-    const { path } = await tempGraveyard(t);
-    await mkdir(path('d'));
-    assert.deepEqual(await problemsWith(path('d')), [
-      `--config ${path('d')}: cannot be read: it is a directory; name the file in it`,
-    ]);
-  });
+  const NOT_REGULAR = 'it is not a regular file; name a file that can be read';
+  const REFUSED: Readonly<Record<string, readonly [make: (path: string) => unknown, why: string]>> = {
+    'a pipe, which may never have a writer': [(path) => execFileSync('mkfifo', [path]), NOT_REGULAR],
+    'a device without an end': [(path) => symlinkSync('/dev/zero', path), NOT_REGULAR],
+    'a directory': [(path) => mkdirSync(path), 'it is a directory; name the file in it'],
+  };
+  for (const [what, [make, why]] of Object.entries(REFUSED))
+    it(`is refused when it is ${what}`, async (t) => {
+      const { path } = await tempGraveyard(t);
+      make(path('c'));
+      assert.deepEqual(await problemsWith(path('c')), [`--config ${path('c')}: cannot be read: ${why}`]);
+    });
 
   it('the file of --config may have 1 MiB and not a byte more', async (t) => {
     const { path } = await tempGraveyard(t);

@@ -243,9 +243,6 @@ describe('sexton status', { concurrency: 2 }, () => {
   });
 
   const SLIPS: readonly (readonly [readonly string[], string])[] = [
-    [['--outptu', 'json'], 'unknown flag --outptu; did you mean --output?'],
-    [['--output', 'yaml'], '--output yaml: must be one of text, json'],
-    [['--graveyard'], '--graveyard: needs a value; write --graveyard DIR'],
     [['--graveyard', 'here'], '--graveyard here: must be an absolute path; write one such as /graveyard'],
     [['web'], 'web: only --check takes a name'],
   ];

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
-import { EXIT_CODES } from '../../src/cli/commands/help/help.ts';
-import { manualPage } from '../../src/cli/commands/help/man.ts';
-import { defaultTextOf, FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
+import { manualPage } from '../../src/cli/commands/help/help.ts';
+import { FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
 
 const hasMan = spawnSync('man', ['--version']).status === 0;
 
 describe('the manual page', () => {
-  const page = manualPage(defaultTextOf, EXIT_CODES);
+  const page = manualPage();
 
   it('the manual page has every subcommand, every flag and every variable', () => {
     const text = page.replaceAll('\\-', '-');

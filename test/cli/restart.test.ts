@@ -5,30 +5,21 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { reportSchema } from '../../src/report/schema.ts';
-import { type Outcome, run } from '../helpers/outcome.ts';
-import { SEXTON } from '../helpers/paths.ts';
+import { reportSchema } from '../../src/report/plain.ts';
+import type { Outcome } from '../helpers/outcome.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline } from '../helpers/timeline.ts';
 import { readTombstone, waitForRunning } from '../helpers/tombstone.ts';
-import { type RunningPod, runPod } from '../pods/kubelet.ts';
+import type { RunningPod } from '../pods/kubelet.ts';
 import { cast } from '../pods/members.ts';
+import { sextonOf, startPod } from './pod.ts';
 
-function sexton({ scratch }: Stage, subcommand: string, ...args: readonly string[]): Promise<Outcome> {
-  const command = [SEXTON, subcommand, '--graveyard', scratch.graveyard, ...args];
-  return run(command, { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir });
-}
+const sexton = (stage: Stage, ...args: readonly string[]): Promise<Outcome> => sextonOf(stage, args);
 
 /** A main and its sidecar that run. */
-async function startPair(stage: Stage): Promise<RunningPod> {
+function startPair(stage: Stage): Promise<RunningPod> {
   const { main, sidecar } = cast(stage);
-  const pod = runPod(stage.scratch, {
-    restartPolicy: 'Never',
-    graceMs: 30_000,
-    containers: [sidecar('proxy', {}), main('work', {})],
-  });
-  await waitForRunning(stage.scratch.graveyard, ['proxy', 'work']);
-  return pod;
+  return startPod(stage, sidecar('proxy'), main('work'));
 }
 
 describe('sexton restart', () => {
@@ -87,10 +78,8 @@ describe('sexton restart', () => {
     assert.match(after, new RegExp(`^pod.*: graceful, .*; ${said} `));
   });
 
-  scenario('sexton restart refuses a request that it cannot make, and asks no member', async (stage) => {
-    const { main } = cast(stage);
-    const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 30_000, containers: [main('work', {})] });
-    await waitForRunning(stage.scratch.graveyard, ['work']);
+  scenario('refuses a request that it cannot make, and asks no member', async (stage) => {
+    const pod = await startPod(stage, cast(stage).main('work'));
     for (const args of [['nobody'], ['--by-rule', '88'], ['--by-rule', '256'], ['--by-rule', '88', 'work']])
       assert.equal((await sexton(stage, 'restart', ...args)).code, 125, args.join(' '));
     assert.equal(readTombstone(stage.scratch.graveyard, 'work')?.RestartRequested, undefined);

@@ -2,15 +2,12 @@
  * Configuration files, right and wrong, that both the parser and the JSON Schema must judge alike. `unseen`: wrong by a
  * rule that a schema cannot say, so only the parser finds it.
  */
-export interface SchemaFile {
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly is: 'right' | 'wrong' | 'unseen';
-}
+type Content = Readonly<Record<string, unknown>>;
 
 const tcp = { tcpSocket: { port: 80 } };
 
-export const SCHEMA_FILES: readonly SchemaFile[] = [
-  ...right(
+const FILES: Readonly<Record<'right' | 'wrong' | 'unseen', readonly Content[]>> = {
+  right: [
     {},
     { $schema: './sexton.schema.json', role: 'sidecar', graveyard: '/graves/x', name: 'web-1' },
     { command: ['nginx', '-g', 'daemon off;'], args: ['-q'] },
@@ -72,8 +69,8 @@ export const SCHEMA_FILES: readonly SchemaFile[] = [
     { reload: '/etc/app=HUP' },
     { reload: ['/etc/app=HUP,validate=app -t', { path: '/b', signal: 'USR1', validate: ['app', '-t'] }] },
     { reload: { path: '/b', signal: '1', validate: "sh -c 'a | b'" } },
-  ),
-  ...wrong(
+  ],
+  wrong: [
     { colour: 1 },
     { env: [] },
     { workingDir: '/x' },
@@ -149,8 +146,8 @@ export const SCHEMA_FILES: readonly SchemaFile[] = [
     { reload: { path: '/a' } },
     { reload: [{ path: '/a', sigal: 'HUP' }] },
     { reload: { path: '/a', signal: 'HUP', validate: [] } },
-  ),
-  ...unseen(
+  ],
+  unseen: [
     { name: 'Web' },
     { drain: 5 },
     { graceFloor: 0 },
@@ -179,17 +176,9 @@ export const SCHEMA_FILES: readonly SchemaFile[] = [
     { liveness: 'exec:a "b' },
     { reload: '/a=KILL' },
     { reload: ['/a=HUP', '/a=USR1'] },
-  ),
-];
+  ],
+};
 
-function right(...contents: readonly SchemaFile['content'][]): readonly SchemaFile[] {
-  return contents.map((content) => ({ content, is: 'right' }));
-}
-
-function wrong(...contents: readonly SchemaFile['content'][]): readonly SchemaFile[] {
-  return contents.map((content) => ({ content, is: 'wrong' }));
-}
-
-function unseen(...contents: readonly SchemaFile['content'][]): readonly SchemaFile[] {
-  return contents.map((content) => ({ content, is: 'unseen' }));
-}
+export const SCHEMA_FILES = Object.entries(FILES).flatMap(([is, contents]) =>
+  contents.map((content) => ({ content, is })),
+);

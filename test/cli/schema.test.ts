@@ -33,46 +33,10 @@ describe('the JSON Schema and the parser agree', () => {
     });
   }
 
-  it('the schema and the parser agree on any text for any key that a schema can describe', () => {
-    const token = fc.constantFrom(
-      ...[
-        'TERM',
-        'KILL',
-        'SIGINT',
-        'rtmin+3',
-        '15',
-        '9',
-        '0',
-        '5',
-        's',
-        'ms',
-        'm',
-        '1h',
-        ':',
-        '=',
-        ',',
-        '-',
-        '?',
-        '/',
-        'a',
-      ],
-      ...[
-        'none',
-        'always',
-        'keep',
-        'started',
-        'healthy',
-        'exec:',
-        'http',
-        'tcp',
-        '://',
-        ':80',
-        '[::1]',
-        'sleep:',
-        '.',
-        ' ',
-      ],
-    );
+  it('on any text for any key, but for what a schema cannot say', () => {
+    const SIGNS = 'TERM KILL SIGINT rtmin+3 15 9 0 5 s ms m 1h : = , - ? / a'.split(' ');
+    const WORDS = 'none always keep started healthy exec: http tcp :// :80 [::1] sleep: .'.split(' ');
+    const token = fc.constantFrom(...SIGNS, ...WORDS, ' ');
     const text = fc.array(token, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
     fc.assert(
       fc.property(fc.constantFrom(...KEYS), text, (key, one) => {

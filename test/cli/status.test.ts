@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatAge, type Now, statusTable } from '../../src/cli/commands/status.ts';
+import { formatAge, statusTable } from '../../src/cli/commands/status.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 
-const NOW: Now = { ms: Date.parse('2026-01-02T03:04:05Z'), mono: 100_000, boot: 'boot-1' };
+const NOW = { ms: Date.parse('2026-01-02T03:04:05Z'), mono: 100_000, boot: 'boot-1' };
 
 function found(...members: readonly Tombstone[]) {
   return { members, unreadable: [], unknown: [], asleep: new Set<string>() };

@@ -6,28 +6,17 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { AWAKE } from '../helpers/container.ts';
-import { type Outcome, run } from '../helpers/outcome.ts';
-import { SEXTON } from '../helpers/paths.ts';
+import type { Outcome } from '../helpers/outcome.ts';
 import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
-import { readTombstone, waitForDeath, waitForRunning, waitForTombstone } from '../helpers/tombstone.ts';
+import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { runPod } from '../pods/kubelet.ts';
 import { after, cast } from '../pods/members.ts';
+import { sexton, sextonOf, startPod } from './pod.ts';
 
-/** `before`: what is run in front of it, such as `nsenter`. */
-function sexton(
-  { scratch }: Stage,
-  args: readonly string[],
-  { before = [] as readonly string[], env = {} as Readonly<Record<string, string>> } = {},
-): Promise<Outcome> {
-  return run([...before, SEXTON, ...args], { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir, ...env });
-}
-
-function stop(stage: Stage, ...args: readonly string[]): Promise<Outcome> {
-  return sexton(stage, ['stop', '--graveyard', stage.scratch.graveyard, ...args]);
-}
+const stop = (stage: Stage, ...args: readonly string[]): Promise<Outcome> => sextonOf(stage, ['stop', ...args]);
 
 function requestsIn({ scratch }: Stage): string[] {
   return readdirSync(scratch.graveyard).filter((file) => file.endsWith('.stop'));
@@ -44,16 +33,12 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('sexton stop stops a pod in order, within one deadline, and reports each death', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 300_000,
-      containers: [
-        sidecar('db'),
-        sidecar('proxy', {}, after('db=started')),
-        main('work', { term: 300, exit: 3 }, after('proxy=started')),
-      ],
-    });
-    await waitForRunning(scratch.graveyard, ['db', 'proxy', 'work']);
+    const pod = await startPod(
+      stage,
+      sidecar('db'),
+      sidecar('proxy', {}, after('db=started')),
+      main('work', { term: 300, exit: 3 }, after('proxy=started')),
+    );
     const { stdout, stderr, code } = await stop(stage);
     assert.deepEqual([stderr, code], ['', 0], stdout);
     assertLines(
@@ -78,12 +63,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('N32 a later request takes effect with a shorter grace, and not with a longer one', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 300_000,
-      containers: [main('work', { ignore: 'TERM' })],
-    });
-    await waitForRunning(scratch.graveyard, ['work']);
+    const pod = await startPod(stage, main('work', { ignore: 'TERM' }));
     const asked = await stop(stage, '--no-wait', '--grace', '100s');
     assert.deepEqual(asked, { stdout: 'asked to stop: work\n', stderr: '', code: 0 });
     const stopping = await waitForTombstone(
@@ -132,16 +112,12 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('sexton stop of one sidecar leaves its main and the other sidecar running', async (stage) => {
     const { main, sidecar } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 300_000,
-      containers: [
-        sidecar('proxy'),
-        sidecar('logs'),
-        main('work', { after: scratch.path('enough'), run: 1 }, after('proxy=started')),
-      ],
-    });
-    await waitForRunning(scratch.graveyard, ['proxy', 'logs', 'work']);
+    const pod = await startPod(
+      stage,
+      sidecar('proxy'),
+      sidecar('logs'),
+      main('work', { after: scratch.path('enough'), run: 1 }, after('proxy=started')),
+    );
     const { stdout, code } = await stop(stage, 'proxy');
     assert.equal(code, 0, stdout);
     assertLines(stdout, /^proxy stopped, exit code 0, after /m);
@@ -161,17 +137,11 @@ describe('sexton stop', { concurrency: 3 }, () => {
     'sexton stop without flags in a container finds the graveyard of its PID 1, as status does',
     async (stage) => {
       const { main } = cast(stage);
-      const { scratch } = stage;
-      const pod = runPod(scratch, {
-        restartPolicy: 'Never',
-        graceMs: 300_000,
-        containers: [main('work'), main('other')],
-      });
-      await waitForRunning(scratch.graveyard, ['work', 'other']);
+      const pod = await startPod(stage, main('work'), main('other'));
       const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
-      const seen = await sexton(stage, ['status'], { before });
+      const seen = await sexton(stage, ['status'], before);
       assert.match(seen.stdout, /^work +main +running(?:, asleep)? +healthy /m, seen.stderr);
-      const { stdout, code } = await sexton(stage, ['stop', 'other'], { before });
+      const { stdout, code } = await sexton(stage, ['stop', 'other'], before);
       assert.match(stdout, /^other stopped, exit code 0, after /m);
       assert.equal(code, 0);
       await pod.delete();
@@ -180,16 +150,10 @@ describe('sexton stop', { concurrency: 3 }, () => {
 
   scenario('D1 sexton stop in a container that it stops says what will happen before it asks', async (stage) => {
     const { main } = cast(stage);
-    const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 300_000,
-      containers: [main('work', { ignore: 'TERM' }), main('other')],
-    });
-    await waitForRunning(scratch.graveyard, ['work', 'other']);
+    const pod = await startPod(stage, main('work', { ignore: 'TERM' }), main('other'));
     const before = ['nsenter', '--target', String(await pod.current('work').pid1()), '--pid', '--mount', '--'];
-    // Like an exec of kubectl, it is killed with its container. Its reader gets only what it has printed by then.
-    const { stdout, code } = await sexton(stage, ['stop', '--grace', '300ms'], { before });
+    // Killed with its container, as an exec of kubectl is: what it has said by then is all that is ever read.
+    const { stdout, code } = await sexton(stage, ['stop', '--grace', '300ms'], before);
     const [what, who] = stdout.split('\n');
     assert.equal(what, 'stopping other, work within 300ms');
     assert.match(who ?? '', /^this call runs in the container of work and ends with it: exit code 137 /);
@@ -203,12 +167,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     async (stage) => {
       const { main } = cast(stage);
       const { scratch } = stage;
-      const pod = runPod(scratch, {
-        restartPolicy: 'Never',
-        graceMs: 300_000,
-        containers: [main('work', { term: 100 }, AWAKE)],
-      });
-      await waitForRunning(scratch.graveyard, ['work']);
+      const pod = await startPod(stage, main('work', { term: 100 }, AWAKE));
       const supervisor = await pod.current('work').supervisor();
       send(supervisor, 'SIGSTOP');
       assert.equal((await stop(stage, '--no-wait')).code, 0);
@@ -223,12 +182,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('sexton stop exits with 1 and names the members that outlive the grace period', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 300_000,
-      containers: [main('work'), main('deaf', {}, AWAKE)],
-    });
-    await waitForRunning(scratch.graveyard, ['work', 'deaf']);
+    const pod = await startPod(stage, main('work'), main('deaf', {}, AWAKE));
     const supervisor = await pod.current('deaf').supervisor();
     send(supervisor, 'SIGSTOP');
     await stop(stage, '--no-wait', '--grace', '290s');
@@ -246,12 +200,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('sexton stop reports a member that is killed during the wait', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, {
-      restartPolicy: 'Never',
-      graceMs: 300_000,
-      containers: [main('work', { ignore: 'TERM' })],
-    });
-    await waitForRunning(scratch.graveyard, ['work']);
+    const pod = await startPod(stage, main('work', { ignore: 'TERM' }));
     const stopped = stop(stage);
     await waitForEvent(scratch.log, 'work', 'Signal');
     await pod.current('work').kill();
@@ -265,8 +214,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
   scenario('sexton stop refuses a request that it cannot make, and asks no member', async (stage) => {
     const { main } = cast(stage);
     const { scratch } = stage;
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work')] });
-    await waitForRunning(scratch.graveyard, ['work']);
+    const pod = await startPod(stage, main('work'));
     writeFileSync(join(scratch.graveyard, 'old'), 'Born: 2020-01-01T00:00:00Z\n');
     const wrong = async (...args: readonly string[]): Promise<string> => {
       const { stdout, stderr, code } = await stop(stage, ...args);
@@ -281,7 +229,7 @@ describe('sexton stop', { concurrency: 3 }, () => {
     );
     chmodSync(scratch.graveyard, 0o755);
     const before = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
-    const denied = await sexton(stage, ['stop', '--graveyard', scratch.graveyard], { before });
+    const denied = await sextonOf(stage, ['stop'], before);
     assert.match(denied.stderr, /cannot ask work to stop: EACCES: .*; make the directory writable for this uid/);
     assert.equal(denied.code, 125);
     const { Phase, StopRequested } = readTombstone(scratch.graveyard, 'work') ?? {};

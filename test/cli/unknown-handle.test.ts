@@ -6,52 +6,48 @@ import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe } from 'node:test';
-import { type Outcome, run } from '../helpers/outcome.ts';
-import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
-import { waitForRunning } from '../helpers/tombstone.ts';
-import { type RunningPod, runPod } from '../pods/kubelet.ts';
 import { cast } from '../pods/members.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
+import { sextonOf, startPod } from './pod.ts';
 
 describe('a handle that cannot be asked', () => {
-  scenario('A10 a member without a free connection is shown as alive and can be stopped', async (stage) => {
-    const pod = await podOfOne(stage);
-    await takeAllConnections(stage, handleIn(stage));
-    const status = await tool(stage, ['status']);
-    assert.match(status.stdout, /^work +main +running +healthy /m);
-    const asked = await tool(stage, ['stop']);
-    assert.deepEqual([asked.stderr, asked.code], ['', 0], asked.stdout);
-    assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
-    await pod.end();
-  });
+  scenario(
+    'A10 a member whose connections a neighbour has used up is shown alive and can be stopped',
+    async (stage) => {
+      const pod = await startPod(stage, cast(stage).main('work'));
+      await takeAllConnections(stage, handleIn(stage));
+      const status = await sextonOf(stage, ['status']);
+      assert.match(status.stdout, /^work +main +running +healthy /m);
+      const asked = await sextonOf(stage, ['stop']);
+      assert.deepEqual([asked.stderr, asked.code], ['', 0], asked.stdout);
+      assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
+      await pod.end();
+    },
+  );
 
-  scenario('A10 a member whose socket denies the caller is shown as unknown and still asked to stop', async (stage) => {
-    if (needsRoot) return stage.t.skip(needsRoot);
-    const pod = await podOfOne(stage);
-    chmodSync(handleIn(stage), 0o600);
-    const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
-    const status = await tool(stage, ['status'], as);
-    assert.match(status.stdout, /^work +main +running +unknown /m);
-    const json = JSON.parse((await tool(stage, ['status', '-o', 'json'], as)).stdout);
-    assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
-    const asked = await tool(stage, ['stop'], as);
-    assert.match(
-      asked.stderr,
-      /^sexton: work may be dead: its liveness socket cannot be asked \(EACCES\); it is asked to stop anyway$/m,
-    );
-    assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
-    assert.equal(asked.code, 0);
-    await pod.end();
-  });
+  scenario(
+    'A10 a member whose socket denies the caller is shown as unknown and still asked to stop',
+    async (stage) => {
+      if (needsRoot) return stage.t.skip(needsRoot);
+      const pod = await startPod(stage, cast(stage).main('work'));
+      chmodSync(handleIn(stage), 0o600);
+      const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
+      const status = await sextonOf(stage, ['status'], as);
+      assert.match(status.stdout, /^work +main +running +unknown /m);
+      const json = JSON.parse((await sextonOf(stage, ['status', '-o', 'json'], as)).stdout);
+      assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
+      const asked = await sextonOf(stage, ['stop'], as);
+      assert.match(
+        asked.stderr,
+        /^sexton: work may be dead: its liveness socket cannot be asked \(EACCES\); it is asked to stop anyway$/m,
+      );
+      assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
+      assert.equal(asked.code, 0);
+      await pod.end();
+    },
+  );
 });
-
-async function podOfOne(stage: Stage): Promise<RunningPod> {
-  const { main } = cast(stage);
-  const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 300_000, containers: [main('work')] });
-  await waitForRunning(stage.scratch.graveyard, ['work']);
-  return pod;
-}
 
 function handleIn({ scratch }: Stage): string {
   return `${scratch.graveyard}/.work.sock`;
@@ -72,9 +68,4 @@ async function takeAllConnections({ t }: Stage, path: string): Promise<void> {
     if (error === undefined) taken.push(socket);
     else return assert.equal(error.code, 'EAGAIN', `after ${taken.length} connections`);
   }
-}
-
-function tool({ scratch }: Stage, args: readonly string[], before: readonly string[] = []): Promise<Outcome> {
-  const command = [...before, SEXTON, ...args, '--graveyard', scratch.graveyard];
-  return run(command, { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir });
 }

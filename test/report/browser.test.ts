@@ -6,9 +6,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { temporaryDirectory } from '../helpers/temporary.ts';
-import { type Browser, openBrowser, withoutBrowser } from './browser.ts';
+import { type Browser, nameOf, openBrowser, viewsOf, withoutBrowser } from './browser.ts';
 import { DOCUMENTS } from './documents.ts';
-import { nameOf, viewsOf } from './views.ts';
 
 const IN_PAGE = readFileSync(join(import.meta.dirname, 'in-page.js'), 'utf8');
 

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { stringify } from 'yaml';
-import { SEXTON } from '../helpers/paths.ts';
+import { ROOT, SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';
 import { EVIDENCE, FILES, podOf } from './pods.ts';
@@ -75,7 +75,13 @@ describe('sexton report', () => {
       if (format === 'text') for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
     });
 
-  it('sexton report exits with 1 when what --fail-on names has happened, and only then', () => {
+  it('draws the demo as in the picture of README, docs/stop.svg', () => {
+    const { stdout } = sexton(['report', '-o', 'svg', join(ROOT, 'test', 'report', 'demo')]);
+    const committed = readFileSync(join(ROOT, 'docs', 'stop.svg'), 'utf8');
+    assert.equal(committed, stdout, 'to draw it anew: npm run build && node examples/demo/demo.ts --picture');
+  });
+
+  it('exits with 1 when what --fail-on names has happened, and only then', () => {
     const late = JSON.stringify({ ...EVIDENCE, GraceLeftMs: -5 });
     const calls: readonly (readonly [number, readonly string[], string?])[] = [
       [1, ['--fail-on', 'forced', graveyard()]],

@@ -63,25 +63,15 @@ const BUSY: readonly object[] = [
       Connections: { New: 312, Ignored: 4, LastNewMs: 6_900, Ended: 'quiet' },
     },
   }),
-  evidence('web-admin-with-a-name-as-long-as-a-name-may-ever-be-in-kubernetes', {
-    asked: 3,
-    phases: 'SIGINT 40',
-  }),
-  evidence('proxy', {
-    asked: 5,
-    phases: 'hold 22200, SIGTERM 3',
-  }),
+  evidence('web-admin-with-a-name-as-long-as-a-name-may-ever-be-in-kubernetes', { asked: 3, phases: 'SIGINT 40' }),
+  evidence('proxy', { asked: 5, phases: 'hold 22200, SIGTERM 3' }),
   evidence('log-shipper', {
     asked: 8,
     born: 4_000 - 8_000,
     phases: 'hold 22300, SIGTERM 8192',
     more: { ForcedBy: 'an unknown sender', ExitCode: 143, GraceLeftMs: -500 },
   }),
-  evidence('metrics', {
-    asked: 20,
-    phases: 'start 12, SIGTERM 600',
-    more: { ExitCode: 3 },
-  }),
+  evidence('metrics', { asked: 20, phases: 'start 12, SIGTERM 600', more: { ExitCode: 3 } }),
 ];
 
 export function podOfEvidence(all: readonly object[], pod: string, workload = pod): PodStop {
@@ -114,10 +104,7 @@ function fleet(): readonly PodStop[] {
         Connections: { New: index * 5, Ignored: 0, LastNewMs: drain / 2, Ended: 'quiet' },
       },
     });
-    const proxy = evidence('proxy', {
-      asked: 4,
-      phases: `hold ${drain + 1_000}, SIGTERM 5`,
-    });
+    const proxy = evidence('proxy', { asked: 4, phases: `hold ${drain + 1_000}, SIGTERM 5` });
     return podOfEvidence([main, proxy], `${workload}-6d4cf56db6-${index.toString(36).padStart(5, 'x')}`, workload);
   });
 }

@@ -1,11 +1,12 @@
-/** The short form; the long one is `node test/report/hostile.ts 5000`. */
+/** The short forms; the long ones are `node test/report/hostile.ts 5000` and `node test/report/oracle.ts 10000`. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { hostileEvidence, tryFiles } from './hostile.ts';
-import { checkSpans } from './oracle.ts';
+import { checkSpans, comparePods } from './oracle.ts';
 
 const FILES = 400;
+const PODS = 300;
 
 it(`${FILES} hostile tombstones, pods and logs become no markup, no escape sequence and no crash`, (t) => {
   const tried = tryFiles(FILES, 1);
@@ -21,4 +22,11 @@ it('the bars of hostile evidence never overlap, and add up to the time of its st
     return member;
   });
   assert.ok(members.filter((member) => member !== undefined).length > 500);
+});
+
+it(`the reports of ${PODS} simulated pods agree with what the simulator knows`, (t) => {
+  const compared = comparePods(PODS, 1);
+  t.diagnostic(JSON.stringify(compared));
+  // Fewer would prove nothing.
+  assert.ok(compared.members > 600 && compared.stopped > 300 && compared.forced > 50 && compared.pods > 50);
 });

@@ -56,6 +56,8 @@ function stopOf(...pods: readonly object[]): PodStop {
   return stop;
 }
 
+const told = (states: Readonly<Record<string, object>>, around?: Around) => sentenceOf(stopOf(pod(states, around)));
+
 const NOW_MS = BEGAN_MS + 60_000;
 const OOM = { reason: 'OOMKilled' };
 const PROXY = message({ ...EVIDENCE, Name: 'proxy', Role: 'sidecar', StopReason: 'mains finished' });
@@ -81,13 +83,9 @@ describe('a container that left no message', () => {
     'ended by itself': { state: ended(-5, 2, 0), sentence: 'no KILL' },
     failed: { state: ended(-5, 2, 3), sentence: 'failed: web (exit 3)' },
     'was killed while no stop was on': { state: ended(-5, 2, 137), sentence: 'forced: web by an unknown sender' },
-    'was lost': {
-      state: ended(-5, 2, 137, { reason: 'ContainerStatusUnknown' }),
-      sentence: 'lost: web',
-    },
+    'was lost': { state: ended(-5, 2, 137, { reason: 'ContainerStatusUnknown' }), sentence: 'lost: web' },
   }))
-    it(`the first sentence on a container without a message says that it ${how}`, () =>
-      assert.equal(sentenceOf(stopOf(pod({ web: state }))), sentence));
+    it(`has a first sentence that says that it ${how}`, () => assert.equal(told({ web: state }), sentence));
 
   it('the stop of a container without a message is drawn from the deletion of its pod on', () => {
     const stop = stopOf(pod({ web: ended(-5, 2, 0), log: ended(-5, 31, 137) }, { metadata: deleted(30) }));
@@ -126,7 +124,7 @@ describe('a container that the kubelet started again', () => {
     assert.equal(sentenceOf(stop), 'restart of main: forced: main by an unknown sender, 1.0 s');
     const asked = again({ running: { startedAt: second(5) } }, ended(-5, 4, 0, message(EVIDENCE)));
     assert.match(
-      sentenceOf(stopOf(pod({ main: asked, proxy: { running: { startedAt: second(-5) } } }))),
+      told({ main: asked, proxy: { running: { startedAt: second(-5) } } }),
       /^restart of main: graceful, 5\.0 s of 30 s;/,
     );
     assert.match(podText(stop, PLAIN), /^main .*exit 137, runs again, KILL by an un~$/m);
@@ -144,7 +142,7 @@ describe('a container that the kubelet started again', () => {
 });
 
 describe("the cause of a pod's stop", () => {
-  const stopped = (around: Around) => sentenceOf(stopOf(pod({ web: ended(-5, 2, 0) }, around)));
+  const stopped = (around: Around) => told({ web: ended(-5, 2, 0) }, around);
 
   it('the cause is a deletion with another grace period than the pod has declared', () => {
     assert.match(stopped({ metadata: deleted(5) }), /^no KILL, 2\.0 s of 5\.0 s; deleted with .* 5 s instead of 30 s;/);
@@ -163,7 +161,7 @@ describe("the cause of a pod's stop", () => {
 
   it('the cause is a deletion whose shortened grace period the kubelet did not enforce', () => {
     assert.match(
-      sentenceOf(stopOf(pod({ web: ended(-5, 7, 0) }, { metadata: deleted(1) }))),
+      told({ web: ended(-5, 7, 0) }, { metadata: deleted(1) }),
       /^no KILL, 7\.0 s; deleted with a grace period of 1 s instead of 30 s, which was not enforced;/,
     );
   });
@@ -182,7 +180,7 @@ describe("the cause of a pod's stop", () => {
     const early = message({ ...EVIDENCE, Name: 'early', Phases: [], StopRequested: second(-3), Died: second(-1) });
     const both = { web: ended(-5, 2, 0), early: ended(-5, -1, 0, early) };
     assert.match(
-      sentenceOf(stopOf(pod(both, { metadata: deleted(30) }))),
+      told(both, { metadata: deleted(30) }),
       /^no KILL, 2\.0 s of 30 s; deleted .*; early: exit 0 1\.0 s before; web took 2\.0 s to end$/,
     );
   });
@@ -202,7 +200,7 @@ describe('a KILL in a pod that its platform ended', () => {
   const disruption = (reason: string, atS: number) => ({
     conditions: [{ type: 'DisruptionTarget', status: 'True', reason, lastTransitionTime: second(atS) }],
   });
-  const CASES: Readonly<Record<string, readonly [object, Around, string]>> = {
+  const CASES: Readonly<Record<string, readonly [Record<string, object>, Around, string]>> = {
     'an eviction': [killed, { status: { reason: 'Evicted' } }, 'the kubelet'],
     'an exceeded deadline': [killed, { status: { reason: 'DeadlineExceeded' } }, 'the kubelet'],
     'a termination by the kubelet': [killed, { status: disruption('TerminationByKubelet', 0) }, 'the kubelet'],
@@ -216,16 +214,13 @@ describe('a KILL in a pod that its platform ended', () => {
     'a mere deletion': [killed, { metadata: deleted(30) }, 'an unknown sender'],
   };
   for (const [what, [states, around, sender]] of Object.entries(CASES))
-    it(`a KILL is attributed to ${sender} after ${what}`, () =>
-      assert.match(
-        sentenceOf(stopOf(pod(states as Record<string, object>, around))),
-        new RegExp(`^forced: \\w+ by ${sender}[,;]`),
-      ));
+    it(`is attributed to ${sender} after ${what}`, () =>
+      assert.match(told(states, around), new RegExp(`^forced: \\w+ by ${sender}[,;]`)));
 
   it('a KILL is not attributed to the kubelet in an earlier life of the container', () => {
     const main = { state: ended(-5, 2, 0), lastState: ended(-60, -20, 137) };
     assert.match(
-      sentenceOf(stopOf(pod({ main }, { status: { reason: 'Evicted' } }))),
+      told({ main }, { status: { reason: 'Evicted' } }),
       /main: exit 137, KILL by an unknown sender .* before, restarted/,
     );
   });

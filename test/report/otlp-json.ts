@@ -1,9 +1,9 @@
 /**
- * Reads a request of OTLP's JSON as a strict receiver does, by opentelemetry.proto.collector.trace.v1 and trace.v1. Ids
- * are hex, enums are numbers, and integers of 64 bits are decimal strings. It refuses a field that is not in the
- * protocol.
+ * Reads a request of OTLP's JSON as a strict receiver does, by a schema of opentelemetry.proto.collector.trace.v1 and
+ * trace.v1. Ids are in hex, enums are numbers, integers of 64 bits are decimal strings, and no other field is there.
  */
 import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 
 export interface SpanJson {
   readonly traceId: string;
@@ -16,106 +16,89 @@ export interface SpanJson {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-type Json = Readonly<Record<string, unknown>>;
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: string };
+}
+
+interface Span extends Pick<SpanJson, 'traceId' | 'spanId' | 'parentSpanId' | 'name'> {
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes?: readonly Attribute[];
+  readonly status?: { readonly code?: number };
+}
+
+interface Request {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+  }[];
+}
+
+type Fields = Readonly<Record<string, object>>;
+
+function message(required: Fields, optional: Fields = {}): object {
+  const properties = { ...required, ...optional };
+  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false };
+}
+
+const list = (items: object): object => ({ type: 'array', items });
+const id = (digits: number): object => ({ type: 'string', pattern: `^(?!0+$)[0-9a-f]{${digits}}$` });
+const text = { type: 'string' };
+const name = { type: 'string', minLength: 1 };
+const count = { type: 'integer', minimum: 0 };
+const time = { type: 'string', pattern: '^[1-9][0-9]*$' };
+const value = {
+  oneOf: [message({ stringValue: text }), message({ intValue: { ...text, pattern: '^-?(0|[1-9]\\d*)$' } })],
+};
+const attributes = list(message({ key: name, value }));
+const event = message({ timeUnixNano: time, name: text }, { attributes, droppedAttributesCount: count });
+const status = {
+  ...message({}, { message: text, code: { enum: [0, 1, 2] } }),
+  anyOf: [{ not: { required: ['message'] } }, { required: ['code'], properties: { code: { const: 2 } } }],
+};
+const span = message(
+  {
+    traceId: id(32),
+    spanId: id(16),
+    name,
+    kind: { enum: [0, 1, 2, 3, 4, 5] },
+    startTimeUnixNano: time,
+    endTimeUnixNano: time,
+  },
+  {
+    ...{ traceState: text, parentSpanId: id(16), flags: count, attributes, droppedAttributesCount: count },
+    ...{ events: list(event), droppedEventsCount: count, links: list({}), droppedLinksCount: count, status },
+  },
+);
+const scope = message({ name: { const: 'sexton' } }, { version: text, attributes, droppedAttributesCount: count });
+const scopeSpans = list(message({ scope, spans: list(span) }, { schemaUrl: text }));
+const resource = message({ attributes }, { droppedAttributesCount: count });
+const resourceSpans = list(message({ resource, scopeSpans }, { schemaUrl: text }));
+const isRequest = new Ajv2020({ strictTypes: false }).compile<Request>(message({ resourceSpans }));
 
 export function spansOf(request: unknown): readonly SpanJson[] {
-  const { resourceSpans } = fields(request, ['resourceSpans']);
-  return list(resourceSpans).flatMap((item) => {
-    const { resource, scopeSpans } = fields(item, ['resource', 'scopeSpans', 'schemaUrl']);
-    const about = attributesOf(fields(resource, ['attributes', 'droppedAttributesCount']).attributes);
-    assert.ok(typeof about['service.name'] === 'string' && about['service.name'] !== '');
-    return list(scopeSpans).flatMap((one) => {
-      const { scope, spans } = fields(one, ['scope', 'spans', 'schemaUrl']);
-      const { name } = fields(scope, ['name', 'version', 'attributes', 'droppedAttributesCount']);
-      assert.equal(name, 'sexton');
-      return list(spans).map(spanOf);
-    });
+  assert.ok(isRequest(request), JSON.stringify(isRequest.errors));
+  return request.resourceSpans.flatMap((item) => {
+    assert.notEqual(attributesOf(item.resource.attributes)['service.name'] ?? '', '');
+    return item.scopeSpans.flatMap(({ spans }) => spans.map(spanOf));
   });
 }
 
-const SPAN_FIELDS = [
-  'traceId',
-  'spanId',
-  'traceState',
-  'parentSpanId',
-  'flags',
-  'name',
-  'kind',
-  'startTimeUnixNano',
-  'endTimeUnixNano',
-  'attributes',
-  'droppedAttributesCount',
-  'events',
-  'droppedEventsCount',
-  'links',
-  'droppedLinksCount',
-  'status',
-] as const;
-
-function spanOf(value: unknown): SpanJson {
-  const span = fields(value, SPAN_FIELDS);
-  const traceId = id(span.traceId, 32);
-  const spanId = id(span.spanId, 16);
-  const parentSpanId = span.parentSpanId === undefined ? undefined : id(span.parentSpanId, 16);
-  assert.ok(typeof span.name === 'string' && span.name !== '');
-  assert.ok(Number.isInteger(span.kind) && Number(span.kind) >= 0 && Number(span.kind) <= 5, 'an enum is a number');
-  const [startNs, endNs] = [integer(span.startTimeUnixNano), integer(span.endTimeUnixNano)];
-  assert.ok(startNs > 0n && endNs >= startNs);
-  for (const event of span.events === undefined ? [] : list(span.events)) {
-    const { timeUnixNano, name } = fields(event, ['timeUnixNano', 'name', 'attributes', 'droppedAttributesCount']);
-    assert.ok(integer(timeUnixNano) > 0n && typeof name === 'string');
-  }
-  const { code = 0, message } = span.status === undefined ? {} : fields(span.status, ['message', 'code']);
-  assert.ok([0, 1, 2].includes(code as number));
-  assert.ok(message === undefined || (typeof message === 'string' && code === 2));
-  return {
-    traceId,
-    spanId,
-    parentSpanId,
-    name: span.name,
-    startNs,
-    endNs,
-    isFailed: code === 2,
-    attributes: attributesOf(span.attributes ?? []),
-  };
+function spanOf({
+  startTimeUnixNano,
+  endTimeUnixNano,
+  status: { code } = {},
+  attributes: about = [],
+  ...more
+}: Span): SpanJson {
+  const [startNs, endNs] = [BigInt(startTimeUnixNano), BigInt(endTimeUnixNano)];
+  assert.ok(endNs >= startNs);
+  return { ...more, startNs, endNs, isFailed: code === 2, attributes: attributesOf(about) };
 }
 
-function attributesOf(value: unknown): Record<string, unknown> {
-  const found: Record<string, unknown> = {};
-  for (const item of list(value)) {
-    const { key, value: any } = fields(item, ['key', 'value']);
-    assert.ok(typeof key === 'string' && key !== '' && !(key in found));
-    const { stringValue, intValue } = fields(any, ['stringValue', 'intValue']);
-    assert.ok((typeof stringValue === 'string') !== (intValue !== undefined), 'one of them');
-    if (intValue !== undefined) integer(intValue);
-    found[key] = stringValue ?? intValue;
-  }
+function attributesOf(all: readonly Attribute[]): Readonly<Record<string, unknown>> {
+  const found = Object.fromEntries(all.map(({ key, value: any }) => [key, any.stringValue ?? any.intValue]));
+  assert.equal(Object.keys(found).length, all.length);
   return found;
-}
-
-function id(value: unknown, digits: number): string {
-  assert.ok(
-    typeof value === 'string' && value.length === digits && /^[0-9a-f]+$/.test(value) && /[^0]/.test(value),
-    String(value),
-  );
-  return value;
-}
-
-function integer(value: unknown): bigint {
-  assert.ok(typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value), `64 bits are a string: ${value}`);
-  return BigInt(value);
-}
-
-function list(value: unknown): readonly unknown[] {
-  assert.ok(Array.isArray(value));
-  return value;
-}
-
-function fields(value: unknown, names: readonly string[]): Json {
-  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value));
-  for (const [key, field] of Object.entries(value)) {
-    assert.ok(names.includes(key), `${key} is no field of it`);
-    assert.ok(field !== null, key);
-  }
-  return value as Json;
 }

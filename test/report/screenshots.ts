@@ -4,9 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { openBrowser } from './browser.ts';
+import { nameOf, openBrowser, viewsOf } from './browser.ts';
 import { DOCUMENTS } from './documents.ts';
-import { nameOf, viewsOf } from './views.ts';
 
 const dir = process.argv[2];
 if (dir === undefined) throw new Error('usage: node test/report/screenshots.ts DIR');

@@ -2,7 +2,7 @@
  * `--timeline svg` and `--timeline html`: predicted stops as a picture of one workload, and as a page of all inputs.
  */
 import { cleanText } from '../../core/format/tombstone.ts';
-import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from '../../report/page.ts';
+import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from '../../report/html.ts';
 import { chartSvg } from '../../report/svg.ts';
 import type { CheckedWorkload, Result } from '../check.ts';
 import { type Finding, SEVERITIES } from '../finding.ts';

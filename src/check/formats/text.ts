@@ -1,7 +1,7 @@
 /**
  * Findings for a terminal: a workload with its timeline, then its findings with place and rule.
  */
-import { chartLines, type TextStyle } from '../../report/chart-text.ts';
+import { chartLines, type TextStyle } from '../../report/text.ts';
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
 import type { Workload } from '../input/objects.ts';

@@ -17,9 +17,7 @@ type ValueOf<Flag> = Flag extends { readonly isRepeated: true }
     : Flag extends { readonly takes: string }
       ? string
       : true;
-export type FlagValues<Name extends CommandName> = {
-  readonly [Flag in FlagOf<Name> as Flag['name']]?: ValueOf<Flag>;
-};
+export type FlagValues<Name extends CommandName> = { readonly [Flag in FlagOf<Name> as Flag['name']]?: ValueOf<Flag> };
 
 export interface Arguments<Name extends CommandName> {
   readonly flags: FlagValues<Name>;
@@ -66,7 +64,9 @@ export function badArguments(subcommand: string, problem: string): SextonError {
   return new SextonError('badArguments', { subcommand, problem });
 }
 
-/** Not `strict`: sexton reports what is wrong in its own words. */
+export const refusalOf = (subcommand: string) => (problem: string) => badArguments(subcommand, problem);
+
+/** Not `strict`: what is wrong is told in sexton's words. */
 function tokensOf(subcommand: CommandName, args: readonly string[]) {
   const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;
   const options = flags.map(({ name, takes, short }) => {

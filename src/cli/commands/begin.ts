@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import type { Env } from '../../config/env.ts';
 import { flagLabel, variableLabel } from '../../config/given.ts';
-import { parseGraveyard } from '../../config/notation/values.ts';
 import { beginGeneration } from '../../runtime/graveyard/generation.ts';
 import { SextonError } from '../../text/errors.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { readArguments } from './arguments.ts';
+import { checked, whyNoDirectory } from './here.ts';
 
 export async function begin(args: readonly string[], env: Env): Promise<void> {
   const { graveyard } = readArguments('begin', args, 0).flags;
@@ -20,20 +20,11 @@ export async function begin(args: readonly string[], env: Env): Promise<void> {
 
 /** `label`: how a message names the directory. */
 export async function beginIn(subcommand: string, text: string, label: string): Promise<void> {
-  const dir = parseGraveyard(text);
-  if (!dir.ok) throw badArguments(subcommand, `${label}: ${dir.why}`);
+  const dir = checked(subcommand, text, label);
   try {
-    await beginGeneration(dir.value);
+    await beginGeneration(dir);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const path = join(dir.value, '.generation');
-    throw new SextonError('cannotBegin', { path, why: BEGIN_PROBLEMS.get(code) ?? message }, { cause: error });
+    const path = join(dir, '.generation');
+    throw new SextonError('cannotBegin', { path, why: whyNoDirectory(error) }, { cause: error });
   }
 }
-
-const BEGIN_PROBLEMS: ReadonlyMap<string | undefined, string> = new Map([
-  ['ENOENT', 'no such directory'],
-  ['ENOTDIR', 'not a directory'],
-  ['EACCES', 'permission denied'],
-  ['EROFS', 'the file system is read-only'],
-]);

@@ -23,11 +23,12 @@ import { replaceText } from '../../check/write-back.ts';
 import type { Env } from '../../config/env.ts';
 import { nearest } from '../../config/notation/nearest.ts';
 import { show } from '../../config/notation/parse.ts';
-import type { SextonError } from '../../text/errors.ts';
 import { outputWidth, print } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { readArguments, refusalOf } from './arguments.ts';
 import { textStyle } from './text-style.ts';
+
+const refuse = refusalOf('check');
 
 export const CHECK_EXIT = { clean: 0, found: 1, unreadable: 2 } as const;
 
@@ -105,10 +106,6 @@ function knownRule(text: string): string {
   throw refuse(
     `--explain ${show(text)}: no such rule; ${near === undefined ? '--list-rules names them' : `did you mean ${near}?`}`,
   );
-}
-
-function refuse(problem: string): SextonError {
-  return badArguments('check', problem);
 }
 
 function picture(result: Result): string {

@@ -283,16 +283,8 @@ Exit code 0: it is written. 125: it is not; the message says why.
     summary: 'print the JSON Schema of a configuration file, or of what report prints',
     flags: [],
   },
-  version: {
-    usage: ['version'],
-    summary: 'print the version, and the commit that it was built from',
-    flags: [],
-  },
-  help: {
-    usage: ['help [TOPIC]'],
-    summary: 'print this, or one topic; every subcommand is a topic, too',
-    flags: [],
-  },
+  version: { usage: ['version'], summary: 'print the version, and the commit that it was built from', flags: [] },
+  help: { usage: ['help [TOPIC]'], summary: 'print this, or one topic; every subcommand is a topic, too', flags: [] },
 } as const satisfies Readonly<Record<string, CommandHelp>>;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -13,6 +13,8 @@ import { flagLabel, variableLabel } from '../../config/given.ts';
 import { parseGraveyard } from '../../config/notation/values.ts';
 import { resolveRun } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
+import type { Now } from '../../report/tombstones.ts';
+import { readBootId } from '../../runtime/boot-id.ts';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
 import { SextonError } from '../../text/errors.ts';
 import { machine } from '../machine.ts';
@@ -62,11 +64,11 @@ export async function findHereOrSolo(
   const first = await firstMember(pid1, env);
   const member = first?.member;
   if (flag !== undefined)
-    return { ...checked(subcommand, flag, flagLabel('graveyard', flag)), source: '--graveyard', member };
+    return { dir: checked(subcommand, flag, flagLabel('graveyard', flag)), source: '--graveyard', member };
   for (const name of ['SEXTON_GRAVEYARD', 'KUBEXIT_GRAVEYARD']) {
     const value = env[name];
     const isOwn = first === undefined || (pid1?.env !== undefined && pid1.env[name] !== value);
-    if (value && isOwn) return { ...checked(subcommand, value, variableLabel(name, value)), source: name, member };
+    if (value && isOwn) return { dir: checked(subcommand, value, variableLabel(name, value)), source: name, member };
   }
   if (first === undefined) return { dir: '/graveyard', source: 'the default', member };
   const { run, source } = first;
@@ -79,8 +81,13 @@ export async function readHere({ dir, source }: Here): Promise<Members> {
     return await readMembers(dir);
   } catch (error) {
     const path = source === '--graveyard' ? dir : `${dir} (${source})`;
-    throw new SextonError('unreadableGraveyard', { path, why: whyNoGraveyard(error) }, { cause: error });
+    throw new SextonError('unreadableGraveyard', { path, why: whyNoDirectory(error) }, { cause: error });
   }
+}
+
+/** By both clocks that tombstones are written by. */
+export function momentHere(): Required<Now> {
+  return { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
 }
 
 interface First {
@@ -116,34 +123,40 @@ function readProcess(pid: number): Process | undefined {
     const end = entry.indexOf('=');
     return [entry.slice(0, end), entry.slice(end + 1)] as const;
   });
-  return { program: executableOf(pid), argv, env: entries && Object.fromEntries(entries) };
-}
-
-function executableOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`);
-  } catch {
-    return undefined;
-  }
+  return {
+    program: ifReadable(() => readlinkSync(`/proc/${pid}/exe`)),
+    argv,
+    env: entries && Object.fromEntries(entries),
+  };
 }
 
 function readStrings(path: string): readonly string[] | undefined {
+  return ifReadable(() => readFileSync(path, 'utf8').split('\0').slice(0, -1));
+}
+
+function ifReadable<Value>(read: () => Value): Value | undefined {
   try {
-    return readFileSync(path, 'utf8').split('\0').slice(0, -1);
+    return read();
   } catch {
     return undefined;
   }
 }
 
-function checked(subcommand: string, text: string, label: string): { readonly dir: string } {
+/** `label`: how a message names the directory. */
+export function checked(subcommand: string, text: string, label: string): string {
   const parsed = parseGraveyard(text);
   if (!parsed.ok) throw badArguments(subcommand, `${label}: ${parsed.why}`);
-  return { dir: parsed.value };
+  return parsed.value;
 }
 
-function whyNoGraveyard(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such directory';
-  if (code === 'ENOTDIR') return 'not a directory';
-  return code === 'EACCES' ? 'permission denied' : message;
+export function whyNoDirectory(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return DIRECTORY_PROBLEMS.get(code) ?? message;
 }
+
+const DIRECTORY_PROBLEMS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such directory'],
+  ['ENOTDIR', 'not a directory'],
+  ['EACCES', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+]);

@@ -10,9 +10,11 @@ import { imagesOf, type LockedImage, lockText } from '../../check/images/lock.ts
 import { nearest } from '../../config/notation/nearest.ts';
 import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
-import { type SextonError, warn, whyNoFile } from '../../text/errors.ts';
+import { warn, whyNoFile } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { readArguments, refusalOf } from './arguments.ts';
+
+const refuse = refusalOf('images');
 
 const UNREADABLE = 2;
 
@@ -77,8 +79,4 @@ function write(file: string, text: string): void {
   } catch (error) {
     throw refuse(`--output: cannot write ${show(file)}: ${whyNot(error)}; name a file in a directory that exists`);
   }
-}
-
-function refuse(problem: string): SextonError {
-  return badArguments('images', problem);
 }

@@ -9,9 +9,11 @@ import { parseQuits } from '../../config/notation/quit.ts';
 import type { QuitAction } from '../../core/config.ts';
 import { QUIT_MS } from '../../core/lifecycle/tasks.ts';
 import { type ActionEnd, startAction } from '../../runtime/probes/probe.ts';
-import { type SextonError, warn } from '../../text/errors.ts';
+import { warn } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { readArguments, refusalOf } from './arguments.ts';
+
+const refuse = refusalOf('quit');
 
 export async function quit(args: readonly string[]): Promise<void> {
   const { quits, timeoutMs } = readQuitArguments(args);
@@ -32,15 +34,11 @@ function askToQuit(action: QuitAction, timeoutMs: number): Promise<ActionEnd> {
 
 function readQuitArguments(args: readonly string[]): { quits: readonly QuitAction[]; timeoutMs: number } {
   const { flags, words } = readArguments('quit', args, Number.POSITIVE_INFINITY);
-  if (words.length === 0) throw wrong('no sidecar is named; write one such as istio, or a URL');
+  if (words.length === 0) throw refuse('no sidecar is named; write one such as istio, or a URL');
   const text = flags.timeout ?? formatDuration(QUIT_MS);
   const timeout = parseSomeTime(text);
-  if (!timeout.ok) throw wrong(`${flagLabel('timeout', text)}: ${timeout.why}`);
+  if (!timeout.ok) throw refuse(`${flagLabel('timeout', text)}: ${timeout.why}`);
   const quits = parseQuits(words.join(','));
-  if (!quits.ok) throw wrong(quits.why);
+  if (!quits.ok) throw refuse(quits.why);
   return { quits: quits.value, timeoutMs: timeout.value };
-}
-
-function wrong(problem: string): SextonError {
-  return badArguments('quit', problem);
 }

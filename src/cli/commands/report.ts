@@ -7,25 +7,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Env } from '../../config/env.ts';
 import { parseYaml } from '../../config/file/yaml.ts';
 import { choice, show } from '../../config/notation/parse.ts';
-import type { TextStyle } from '../../report/chart-text.ts';
 import { htmlPage } from '../../report/html.ts';
 import { type Read, readText } from '../../report/input.ts';
 import { podsJson, podsPerfetto } from '../../report/plain.ts';
 import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../report/stop.ts';
 import { podSvg } from '../../report/svg.ts';
+import type { TextStyle } from '../../report/text.ts';
 import { fleetText, podText } from '../../report/text.ts';
-import { stopOfTombstone } from '../../report/tombstones.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import { type Now, stopOfTombstone } from '../../report/tombstones.ts';
 import { SextonError, whyNoFile } from '../../text/errors.ts';
-import { outputWidth, print } from '../../text/print.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { clearing, outputWidth, print, WATCH_MS } from '../../text/print.ts';
+import { readArguments, refusalOf } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
-import { findHere, type Here, readHere } from './here.ts';
+import { findHere, type Here, momentHere, readHere } from './here.ts';
 import { textStyle } from './text-style.ts';
 
+const refuse = refusalOf('report');
+
 type Format = (typeof REPORT_FORMATS)[number];
-const FAILURES = ['forced', 'late'] as const;
-type Failure = (typeof FAILURES)[number];
+/** The members to which it has happened. */
+type Failure = (pod: PodStop) => readonly MemberStop[];
+const FAILURES = { forced: forcedOf, late: lateOf } as const satisfies Readonly<Record<string, Failure>>;
 
 /** A log of tens of thousands of pods; more is better filtered to the lines of sexton first. */
 export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
@@ -35,12 +37,12 @@ export async function report(args: readonly string[], env: Env): Promise<void> {
   const { format, failOn } = given;
   const pods = given.watch ? await watch(given, env) : await podsCompared(given, env);
   if (!given.watch) await print(formatted(pods, format, env));
-  if (failOn.some((failure) => pods.some((pod) => hasFailed(pod, failure)))) process.exitCode = 1;
+  if (failOn.some((failure) => pods.some((pod) => failure(pod).length > 0))) process.exitCode = 1;
 }
 
 /** Every second, until all have ended or no one reads on. */
 async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
-  const clear = process.stdout.isTTY ? CLEAR : '';
+  const clear = clearing();
   for (;;) {
     const pods = await podsNow(given, env);
     const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
@@ -54,10 +56,6 @@ async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
   }
 }
 
-const WATCH_MS = 1_000;
-/** Home, and nothing below it. */
-const CLEAR = '\x1b[H\x1b[J';
-
 /** With what --against lets expect of them. The check is loaded only for that. */
 async function podsCompared(given: Arguments, env: Env): Promise<readonly PodStop[]> {
   const pods = await podsNow(given, env);
@@ -66,18 +64,18 @@ async function podsCompared(given: Arguments, env: Env): Promise<readonly PodSto
 }
 
 async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Promise<readonly PodStop[]> {
-  const nowMs = Date.now();
+  const now = momentHere();
   const members: MemberStop[] = [];
   const whys: string[] = [];
   if (sources.length === 0 || graveyard !== undefined)
-    members.push(...(await membersOfGraveyard(await findHere('report', graveyard, env), nowMs)));
+    members.push(...(await membersOfGraveyard(await findHere('report', graveyard, env), now)));
   for (const source of sources) {
-    const read = await readSource(source, nowMs);
+    const read = await readSource(source, now);
     members.push(...read.members);
     if (read.why !== undefined) whys.push(`${show(source)}: ${read.why}`);
   }
   if (members.length === 0 && !watch) throw refuse(whys.join('; ') || 'the graveyard has no tombstone');
-  return podsOf(members, nowMs);
+  return podsOf(members, now.ms);
 }
 
 interface Arguments {
@@ -111,31 +109,23 @@ function argumentsOf(args: readonly string[]): Arguments {
 }
 
 function failureOf(word: string): Failure {
-  const failure = choice(FAILURES)(word);
-  if (!failure.ok) throw refuse(`--fail-on ${show(word)}: ${failure.why}`);
-  return failure.value;
+  const name = choice(Object.keys(FAILURES) as (keyof typeof FAILURES)[])(word);
+  if (!name.ok) throw refuse(`--fail-on ${show(word)}: ${name.why}`);
+  return FAILURES[name.value];
 }
 
-function refuse(problem: string): SextonError {
-  return badArguments('report', problem);
-}
-
-async function membersOfGraveyard(here: Here, nowMs: number): Promise<readonly MemberStop[]> {
+async function membersOfGraveyard(here: Here, now: Now): Promise<readonly MemberStop[]> {
   const { members } = await readHere(here);
-  return members.map((member) => stopOfTombstone(member, '', { ms: nowMs, ...clock() }));
+  return members.map((member) => stopOfTombstone(member, '', now));
 }
 
-function clock(): { readonly mono: number; readonly boot: string } {
-  return { mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
-}
-
-async function readSource(source: string, nowMs: number): Promise<Pick<Read, 'members' | 'why'>> {
+async function readSource(source: string, now: Now): Promise<Pick<Read, 'members' | 'why'>> {
   if (source !== '-' && isDirectory(source)) {
     const here = { dir: source, source: '--graveyard', member: undefined };
-    return { members: await membersOfGraveyard(here, nowMs), why: 'it has no tombstone' };
+    return { members: await membersOfGraveyard(here, now), why: 'it has no tombstone' };
   }
   const text = await textOf(source);
-  return readText(text, nowMs, (yaml) => {
+  return readText(text, now.ms, (yaml) => {
     const value = parseYaml(yaml);
     return value.ok ? value.value : undefined;
   });
@@ -197,10 +187,6 @@ function onlyOf(pods: readonly PodStop[], format: Format): PodStop {
   const [pod, ...more] = pods;
   if (pod !== undefined && more.length === 0) return pod;
   throw refuse(`--output ${format}: draws one pod, and there are ${pods.length}; name one, or take html`);
-}
-
-function hasFailed(pod: PodStop, failure: Failure): boolean {
-  return (failure === 'forced' ? forcedOf(pod) : lateOf(pod)).length > 0;
 }
 
 /** A bar needs an end, also where the output goes to a file. */

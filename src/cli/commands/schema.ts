@@ -13,7 +13,7 @@ import { takesList } from '../../config/file/text.ts';
 import type { Key } from '../../config/flag.ts';
 import { defaultTextOf, FLAGS, fileKeyOf, KEYS } from '../../config/flags.ts';
 import { show } from '../../config/notation/parse.ts';
-import { reportSchema } from '../../report/schema.ts';
+import { reportSchema } from '../../report/plain.ts';
 import { print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 

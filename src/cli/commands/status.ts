@@ -9,13 +9,13 @@ import { show } from '../../config/notation/parse.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { RESTART } from '../../core/state/state.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import type { Now as Moment } from '../../report/tombstones.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
 import { warn } from '../../text/errors.ts';
-import { outputWidth, print, withBoldHeader } from '../../text/print.ts';
+import { clearing, outputWidth, print, WATCH_MS, withBoldHeader } from '../../text/print.ts';
 import { formatTable } from '../../text/table.ts';
 import { badArguments, type FlagValues, readArguments } from './arguments.ts';
-import { findHereOrSolo, type Here, readHere } from './here.ts';
+import { findHereOrSolo, type Here, momentHere, readHere } from './here.ts';
 import { askMember, findCommand, hasProbes, NOT_RUNNING, SOLO_HEADER, soloRow } from './solo.ts';
 
 export async function status(args: readonly string[], env: Env): Promise<void> {
@@ -27,13 +27,10 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
   const showPage = async (): Promise<boolean> =>
     print(await (here.dir === undefined ? soloPage(here.run, flags) : pageOf(here, flags)));
   if (!flags.watch) return void (await showPage());
-  const clear = process.stdout.isTTY ? CLEAR : '';
+  const clear = clearing();
   while ((await print(clear)) && (await showPage())) await sleep(WATCH_MS);
 }
 
-const WATCH_MS = 1_000;
-/** Moves the cursor home and clears the screen. */
-const CLEAR = '\x1b[H\x1b[J';
 /** Docker's HEALTHCHECK takes 1 as unhealthy. */
 const NOT_HEALTHY = 1;
 
@@ -103,7 +100,7 @@ type Page = Omit<Members, 'held'>;
 
 /** `dir`: null without a graveyard. */
 function pageOfMembers(found: Page, dir: string | null, { output, wide }: FlagValues<'status'>): string {
-  const now = { ms: Date.now(), mono: Number(process.hrtime.bigint() / 1_000_000n), boot: readBootId() };
+  const now = momentHere();
   if (output === 'json') {
     const { members, unreadable, unknown } = found;
     const withMore = members.map((member) => ({
@@ -118,12 +115,7 @@ function pageOfMembers(found: Page, dir: string | null, { output, wide }: FlagVa
   return statusTable(found, now, wide ? Number.POSITIVE_INFINITY : outputWidth(), dir ?? 'no graveyard');
 }
 
-/** The two clocks that tombstones are written by, and the boot that the monotonic one counts from. */
-export interface Now {
-  readonly ms: number;
-  readonly mono: number;
-  readonly boot: string;
-}
+type Now = Required<Moment>;
 
 export function statusTable(
   { members, unreadable, unknown, asleep }: Page,
@@ -146,17 +138,11 @@ export function statusTable(
 
 /** `proxy, web: restarted in place 2 times, the last one asked for 3m10s ago by web, uid 0, pid 71`, and a line end. */
 function restartLines(members: readonly Tombstone[], now: Now): string {
-  const lines = Map.groupBy(members, (member) => restartText(member, now));
-  return [...lines]
-    .map(([text, those]) =>
-      text === undefined
-        ? ''
-        : `${those
-            .map(({ Name }) => Name)
-            .sort()
-            .join(', ')}: ${text}\n`,
-    )
-    .join('');
+  const lines = [...Map.groupBy(members, (member) => restartText(member, now))].map(([text, those]) => {
+    const names = those.map(({ Name }) => Name).sort();
+    return text === undefined ? '' : `${names.join(', ')}: ${text}\n`;
+  });
+  return lines.join('');
 }
 
 function restartText(member: Tombstone, now: Now): string | undefined {

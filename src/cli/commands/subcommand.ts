@@ -23,7 +23,7 @@ type Runner = (args: readonly string[], env: Env) => Promise<void>;
 const LOADERS: Readonly<Record<Exclude<CommandName, 'run'>, () => Promise<Runner>>> = {
   status: async () => (await import('./status.ts')).status,
   stop: async () => (await import('./stop/stop.ts')).stop,
-  restart: async () => (await import('./restart/restart.ts')).restart,
+  restart: async () => (await import('./stop/restart.ts')).restart,
   quit: async () => (await import('./quit.ts')).quit,
   explain: async () => (await import('./explain.ts')).explain,
   begin: async () => (await import('./begin.ts')).begin,

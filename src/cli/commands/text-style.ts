@@ -3,7 +3,7 @@
  */
 
 import type { Env } from '../../config/env.ts';
-import type { TextStyle } from '../../report/chart-text.ts';
+import type { TextStyle } from '../../report/text.ts';
 import { outputWidth } from '../../text/print.ts';
 
 /**

@@ -1,18 +1,17 @@
 /**
- * `sexton help [topic]`, written from the table of flags.
+ * `sexton help [topic]`, written from the tables of subcommands and flags.
  */
 
 import type { Key } from '../../../config/flag.ts';
 import { defaultTextOf, FLAGS, fileKeyOf, KEYS, variableOf } from '../../../config/flags.ts';
 import { nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
+import { SIDECARS } from '../../../config/notation/sidecars.ts';
 import { HELP_FLAGS } from '../../../config/subcommand.ts';
 import { print } from '../../../text/print.ts';
 import { formatTable } from '../../../text/table.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from '../commands.ts';
-import { manualPage } from './man.ts';
-import { PROBES_TEXT, sidecarsText } from './topics.ts';
 
 export async function help(args: readonly string[]): Promise<void> {
   await print(helpText(readArguments('help', args, 1).words[0]));
@@ -47,14 +46,16 @@ function commandText(name: CommandName): string {
   return [headOf(head), ...rest].join('\n');
 }
 
+const WIDTH = 80;
+
 const TOPICS = {
   flags: flagsText,
   environment: environmentText,
   config: configText,
   probes: () => PROBES_TEXT,
   'exit-codes': () => EXIT_CODES,
-  sidecars: () => sidecarsText(WIDTH),
-  man: () => manualPage(defaultTextOf, EXIT_CODES),
+  sidecars: sidecarsText,
+  man: manualPage,
 } as const;
 export const TOPIC_NAMES = Object.keys(TOPICS) as readonly (keyof typeof TOPICS)[];
 const TOPICS_LINE = `sexton SUBCOMMAND --help tells more. Other topics of sexton help:\n${TOPIC_NAMES.join(', ')}.`;
@@ -114,4 +115,106 @@ function wrapped(text: string): string {
   return lines.map((line) => `    ${line}\n`).join('');
 }
 
-const WIDTH = 80;
+/** The notation of probes, hooks and reloads. */
+const PROBES_TEXT = `PROBE of --startup, --readiness, --liveness:
+    exec:COMMAND                  exit code 0
+    http://HOST:PORT/PATH         status 200 to 399; or https://, unchecked
+    tcp://HOST:PORT               a connection is accepted
+    grpc://HOST:PORT/SERVICE      grpc.health.v1.Health says SERVING
+    Without HOST it is 127.0.0.1: http://:8080/healthz, grpc://:50051.
+
+Options behind it, with Kubernetes' defaults:
+    ,period=10s      from one probe to the next
+    ,timeout=1s      how long one may take
+    ,failures=3      so many in a row count as one
+    ,successes=1     so many in a row count as one; startup, liveness: only 1
+    ,delay=0         from the start of the command to the first probe
+    ,grace=30s       startup, liveness: the time for the stop they lead to;
+                     without it the grace period
+    ,header='Accept: text/plain'    http only, may be given several times
+
+HOOK of --post-start, --pre-stop:
+    exec:COMMAND, http://HOST:PORT/PATH, POST http://HOST:PORT/PATH,
+    tcp://HOST:PORT, sleep:5s; of the options only header
+
+COMMAND is split into words as a shell does it, by blanks, quotes and
+backslashes, but no shell runs it and nothing is expanded. For a shell:
+    --liveness "exec:sh -c 'test -e /tmp/ok || exit 1',period=5s"
+Options begin at the first comma outside quotes that is followed by the name of
+one and =. Quote a comma that belongs to the command; in a URL write %2C.
+
+--reload PATH=SIGNAL or PATH=SIGNAL,validate=COMMAND, several in a flag each; in
+SEXTON_RELOAD on a line each. COMMAND goes to the end of the line.
+`;
+
+function sidecarsText(): string {
+  const rows = Object.entries(SIDECARS).map(([name, { quit, ready }]) => [
+    name,
+    `:${quit.port}${quit.paths.at(-1)}`,
+    `:${ready.port}${ready.path.replace(/\?.*/, '')}`,
+  ]);
+  return `${formatTable(['NAME', 'QUIT: POST', 'READY: GET'], rows, WIDTH)}
+Sidecars that run without sexton, on 127.0.0.1. NAME:PORT for another port; or
+a URL: --quit http://:8080/quit, --start-after http://:8080/up=ready.
+
+--quit NAME: when the main's life is over, well or not, it is asked to leave.
+sexton quit NAME: the same by hand. One line per sidecar; exit code 0: all have
+gone. 1: one was asked in vain. 125: an unknown name.
+--start-after NAME=ready: the command starts once it is ready; NAME=ready? does
+not wait where nothing listens.
+`;
+}
+
+/** For man(1). */
+export function manualPage(): string {
+  const lines = [
+    '.TH SEXTON 1 "" "" "User Commands"',
+    '.nh',
+    '.ad l',
+    '.SH NAME',
+    'sexton \\- container entrypoint: signals, drain, and the stop order of a pod',
+    '.SH SYNOPSIS',
+    ...COMMAND_NAMES.flatMap((name) => COMMANDS[name].usage.flatMap((usage) => [`.B sexton ${roff(usage)}`, '.br'])),
+    '.SH SUBCOMMANDS',
+    ...COMMAND_NAMES.flatMap((name) => subcommand(name, COMMANDS[name])),
+    '.SH FLAGS OF RUN',
+    'A flag beats its environment variable, which beats the key in the configuration file.',
+    ...KEYS.flatMap((key) => runFlag(key)),
+    ...entry('--config FILE', 'YAML or JSON; see sexton help config.'),
+    '.SH EXIT STATUS',
+    ...block(EXIT_CODES),
+    '.SH SEE ALSO',
+    'sexton help TOPIC prints more: environment, config, probes, sidecars.',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function subcommand(name: string, { summary, flags, more }: CommandHelp): string[] {
+  return [
+    `.SS ${roff(name)}`,
+    roff(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
+    ...flags.flatMap(({ name: flag, takes, help }) =>
+      entry(`--${flag}${takes === undefined ? '' : ` ${takes}`}`, help),
+    ),
+    ...(more === undefined ? [] : block(more)),
+  ];
+}
+
+function runFlag(key: Key): string[] {
+  const { name, takes, help } = FLAGS[key];
+  return entry(`--${name} ${takes}`, `${help} Default: ${defaultTextOf(key)}. Environment: ${variableOf(name)}.`);
+}
+
+function entry(head: string, text: string): string[] {
+  return ['.TP', `.B ${roff(head)}`, roff(text)];
+}
+
+/** Keeps the line ends. */
+function block(text: string): string[] {
+  return ['.PP', '.nf', ...text.trimEnd().split('\n').map(roff), '.fi'];
+}
+
+function roff(text: string): string {
+  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-');
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
+}

@@ -9,8 +9,7 @@ import { print } from '../../../text/print.ts';
 import { versionNumber } from '../../../text/version.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { beginIn } from '../begin.ts';
-import { inMiB } from './target.ts';
-import { installTree } from './tree.ts';
+import { inMiB, installTree } from './tree.ts';
 
 export async function install(args: readonly string[]): Promise<void> {
   // The kernel drops these signals for a PID 1 without handlers, as of an init container. Half a copy does no harm.

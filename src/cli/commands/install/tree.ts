@@ -11,13 +11,12 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, statfs, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DropIn } from '../../../config/dropin/line.ts';
 import { SextonError } from '../../../text/errors.ts';
 import { INVENTORY, type InventoryFile, inventoryDigest, parseInventory } from './inventory.ts';
-import { checkRoom, openTarget, whyNotInstalled } from './target.ts';
 
 export interface Installation {
   /** A directory with an inventory. */
@@ -52,7 +51,7 @@ export async function installTree({ source, target, version, removeOld }: Instal
   const versions = join(target, VERSIONS);
   const place = join(versions, name);
   try {
-    await openTarget(target, (it) => [VERSIONS, ...OTHER_NAMES].includes(it) || it.startsWith(PARTIAL));
+    await openTarget(target);
     const isNew = (await firstWrong(place, files)) !== undefined;
     if (isNew) {
       await mkdir(versions).catch((error: NodeJS.ErrnoException) => {
@@ -69,9 +68,58 @@ export async function installTree({ source, target, version, removeOld }: Instal
     return { files: files.length, bytes, isNew, digest, others: removeOld ? [] : others };
   } catch (error) {
     if (error instanceof SextonError) throw error;
-    throw new SextonError('cannotInstall', { target, why: whyNotInstalled(error as Error) }, { cause: error });
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new SextonError('cannotInstall', { target, why: INSTALL_PROBLEMS[code] ?? message }, { cause: error });
   }
 }
+
+/** For directories and the file system's own use. */
+const SLACK_BYTES = 1 << 20;
+
+/** Creates the directory if it is missing. Refuses one that holds anything but an installation. */
+async function openTarget(target: string): Promise<void> {
+  const names = await readdir(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return mkdir(target).then(() => []);
+  });
+  // An installation creates this link last. A copy by other means has a file of that name.
+  const link = await lstat(join(target, LINK)).catch(() => undefined);
+  // A volume that is a disk of its own always has lost+found.
+  const known = [VERSIONS, ...OTHER_NAMES, 'lost+found'];
+  const foreign = names.find((name) => !known.includes(name) && !name.startsWith(PARTIAL));
+  if (foreign === undefined || link?.isSymbolicLink()) return;
+  const why = `it holds ${JSON.stringify(foreign)}, which is not of an installation; name an empty directory`;
+  throw new SextonError('cannotInstall', { target, why });
+}
+
+/** statfs(2) knows the file system, not the sizeLimit of an emptyDir. */
+async function checkRoom(target: string, copied: readonly InventoryFile[]): Promise<void> {
+  const { bsize, bavail, files, ffree } = await statfs(target);
+  const needed = copied.reduce((total, { bytes }) => total + Math.ceil(bytes / bsize) * bsize, SLACK_BYTES);
+  // A file system without a count of inodes says 0 of 0.
+  const lacksFiles = files > 0 && ffree < copied.length + 10;
+  if (bavail * bsize >= needed && !lacksFiles) return;
+  const why = lacksFiles
+    ? `it needs ${copied.length} files and the file system has room for ${ffree} more`
+    : `it needs ${inMiB(needed)} and ${inMiB(bavail * bsize)} are free; give the volume more room`;
+  throw new SextonError('cannotInstall', { target, why });
+}
+
+export function inMiB(bytes: number): string {
+  return `${(bytes / (1 << 20)).toFixed(1)} MiB`;
+}
+
+const FULL = 'there is no room left; give the volume more, or a larger sizeLimit';
+const DENIED = `uid ${process.getuid?.() ?? '?'} may not write there; mount an emptyDir, or set fsGroup`;
+const INSTALL_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'the directory that it is to be made in is not there; mount the volume, and name its mount point',
+  ENOTDIR: 'it is not a directory; name one, or what is to become one',
+  EROFS: 'the file system is read-only; mount the volume writable in the container that installs',
+  EACCES: DENIED,
+  EPERM: DENIED,
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+};
 
 async function readInventory(source: string): Promise<{ files: readonly InventoryFile[]; digest: string }> {
   const text = await readFile(join(source, INVENTORY), 'utf8').catch(() =>

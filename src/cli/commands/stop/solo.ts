@@ -13,7 +13,7 @@ import { warn } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
 import { badArguments } from '../arguments.ts';
 import { findCommand } from '../solo.ts';
-import type { StopArguments } from './arguments.ts';
+import type { StopArguments } from './request.ts';
 import { LOOK_AGAIN_MS, MARGIN_MS, OUTLIVED } from './wait.ts';
 
 export async function stopSolo({ member }: RunConfig, { names, graceMs, waits }: StopArguments): Promise<void> {

@@ -1,67 +1,77 @@
 /**
  * `sexton restart` asks the members of this pod to stop as in a stop of the pod. They start again in place when all
- * have ended, and the command waits for that.
+ * have ended. It waits until they have.
  */
-
 import type { Env } from '../../../config/env.ts';
-import { formatDuration } from '../../../config/notation/duration.ts';
 import { asked, RESTART_VERSION } from '../../../core/format/stop-request.ts';
 import { MAX_START_AFTER, type Tombstone } from '../../../core/format/tombstone.ts';
-import { readBootId } from '../../../runtime/boot-id.ts';
+import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
-import { type SextonError, warn } from '../../../text/errors.ts';
+import { warn } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
-import { badArguments } from '../arguments.ts';
+import { refusalOf } from '../arguments.ts';
 import { findHere, type Here, readHere } from '../here.ts';
-import { readStopArguments, type StopArguments } from '../stop/arguments.ts';
-import { ask } from '../stop/ask.ts';
-import { cannotBeAsked, pickTargets, type Target } from '../stop/targets.ts';
-import { OUTLIVED } from '../stop/wait.ts';
-import { waitForRestarts } from './wait.ts';
+import {
+  ask,
+  cannotBeAsked,
+  pickTargets,
+  readStopArguments,
+  type StopArguments,
+  type Target,
+  withinText,
+} from './request.ts';
+import { waitForEnds } from './wait.ts';
 
 export async function restart(args: readonly string[], env: Env): Promise<void> {
   const request = readStopArguments('restart', args);
   const here = await findHere('restart', request.graveyard, env);
-  const members = await readHere(here);
-  const targets = targetsOf(members, request, here);
-  const names = targets.map(({ name }) => name);
-  const grace = request.graceMs === undefined ? 'the grace period of each' : formatDuration(request.graceMs);
-  if (request.waits) await print(`restarting ${names.join(', ')} within ${grace}\n`);
+  const targets = targetsOf(await readHere(here), request, here);
+  const names = targets.map(({ name }) => name).join(', ');
+  if (request.waits) await print(`restarting ${names} ${withinText(request)}\n`);
   const clock = new SystemClock();
   const words = { ...asked(clock.now()), Version: RESTART_VERSION };
   await ask(here, targets, request, words);
-  if (!request.waits) return void (await print(`asked to restart: ${names.join(', ')}\n`));
-  const survivors = await waitForRestarts({
+  if (!request.waits) return void (await print(`asked to restart: ${names}\n`));
+  const askedMs = words.RequestedMonotonic;
+  let deadlineMs = askedMs + (request.graceMs ?? ASSUMED_GRACE_MS);
+  await waitForEnds({
     dir: here.dir,
     targets,
-    graceMs: request.graceMs,
-    requestedMs: words.RequestedMonotonic,
+    askedMs,
     now: () => clock.now().mono,
-    onEnd: async ({ name }, what, tookMs) => {
-      await print(`${name} ${what}, after ${formatDuration(Math.round(tookMs))}\n`);
+    endOf: (_, tombstone) => {
+      if (tombstone?.RestartRequested === askedMs) deadlineMs = Math.max(deadlineMs, tombstone.Deadline ?? 0);
+      return endByRestart(tombstone, askedMs);
     },
+    endMsOf: () => deadlineMs + STARTING_MS,
+    late: 'not restarted yet',
   });
-  if (survivors.length === 0) return;
-  process.exitCode = OUTLIVED;
-  const who = survivors.map(({ name, phase }) => `${name} (${phase})`).join(', ');
-  warn(`not restarted yet: ${who}; see sexton status and the log of that container`);
+}
+
+/** What it may take until a command that was started again has started, its gates and its probes. */
+const STARTING_MS = 60_000;
+
+function endByRestart(tombstone: Tombstone | undefined, askedMs: number): string | undefined {
+  if (tombstone === undefined) return undefined;
+  const { RestartRequested = 0, StopRequested, Started, Died, ExitCode = 'unknown' } = tombstone;
+  if (Died !== undefined) return `ended, exit code ${ExitCode}`;
+  const isAgain = RestartRequested >= askedMs && StopRequested === undefined && Started !== undefined;
+  return isAgain ? 'restarted' : undefined;
 }
 
 /** Each tombstone holds the names of those that take part. */
 const MAX_RESTARTED = MAX_START_AFTER;
 
-function badRestart(problem: string): SextonError {
-  return badArguments('restart', problem);
-}
+const badRestart = refusalOf('restart');
 
 /** All living members, or those that were named and the members that started after them. */
 function targetsOf(members: Members, { names, byRule }: StopArguments, here: Here): readonly Target[] {
   const wanted = names.length === 0 ? [] : withFollowers(members.members, names);
-  const { alive, dead, deaf } = pickTargets(members, names, readBootId(), 'restart');
+  const { alive, dead, deaf } = pickTargets(members, names, 'restart');
   const [first] = dead;
   if (first !== undefined) throw badRestart(`${first.Name} is dead, and no restart in place brings it back`);
-  const targets = names.length === 0 ? alive : pickTargets(members, wanted, readBootId(), 'restart').alive;
+  const targets = names.length === 0 ? alive : pickTargets(members, wanted, 'restart').alive;
   if (targets.length === 0) throw badRestart(`no member is alive in the graveyard ${here.dir} (${here.source})`);
   if (names.length > 0 && targets.length > MAX_RESTARTED)
     throw badRestart(

@@ -1,0 +1,147 @@
+/**
+ * What `sexton stop` and `sexton restart` are asked, and which members are meant. Each is asked by a file in the
+ * graveyard, so that no signal has to cross from one container into another.
+ */
+import { flagLabel } from '../../../config/given.ts';
+import { formatDuration, parseSomeTime } from '../../../config/notation/duration.ts';
+import { parseName } from '../../../config/notation/name.ts';
+import { nearest } from '../../../config/notation/nearest.ts';
+import { repeated, show } from '../../../config/notation/parse.ts';
+import { MAX_AMONG, type StopRequest } from '../../../core/format/stop-request.ts';
+import { hostOf, type Tombstone } from '../../../core/format/tombstone.ts';
+import { readBootId } from '../../../runtime/boot-id.ts';
+import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
+import type { Members } from '../../../runtime/graveyard/members.ts';
+import type { Unreadable } from '../../../runtime/graveyard/read.ts';
+import { badArguments, readArguments, refusalOf } from '../arguments.ts';
+import type { Here } from '../here.ts';
+
+type StopAction = 'stop' | 'restart';
+
+export interface StopArguments {
+  readonly action: StopAction;
+  readonly names: readonly string[];
+  readonly graceMs: number | undefined;
+  /** In a restart: the code of a rule that restarts all containers. */
+  readonly byRule: number | undefined;
+  readonly waits: boolean;
+  readonly graveyard: string | undefined;
+}
+
+export function readStopArguments(action: StopAction, args: readonly string[]): StopArguments {
+  const bad = refusalOf(action);
+  const { flags, words } = readArguments(action, args, Number.POSITIVE_INFINITY);
+  const names = words.map((word) => {
+    const name = parseName(word);
+    if (!name.ok) throw bad(`${show(word)}: ${name.why}`);
+    return name.value;
+  });
+  const twice = repeated(names);
+  if (twice !== undefined) throw bad(`${twice} is named twice; name it once`);
+  if (action === 'stop' && names.length > MAX_AMONG)
+    throw bad(`${names.length} names: at most ${MAX_AMONG}; give no name to stop all`);
+  const rule = flags['by-rule'];
+  if (rule !== undefined && !(/^\d{1,3}$/.test(rule) && Number(rule) <= 255))
+    throw bad(`${flagLabel('by-rule', rule)}: not an exit code; write one from 0 to 255, such as 88`);
+  if (rule !== undefined && names.length > 0) throw bad('--by-rule: such a rule restarts all containers; give no name');
+  const grace = flags.grace === undefined ? undefined : parseSomeTime(flags.grace);
+  if (grace?.ok === false) throw bad(`${flagLabel('grace', flags.grace ?? '')}: ${grace.why}`);
+  return {
+    action,
+    names,
+    graceMs: grace?.value,
+    byRule: rule === undefined ? undefined : Number(rule),
+    waits: flags['no-wait'] !== true,
+    graveyard: flags.graveyard,
+  };
+}
+
+/** A member as it was found, in one life of its container. */
+export interface Target {
+  readonly name: string;
+  readonly boot: string;
+  readonly host: string;
+}
+
+export interface Targets {
+  readonly alive: readonly Target[];
+  /** Named, but dead already. */
+  readonly dead: readonly Tombstone[];
+  /** Alive as far as is known, but run by kubexit, which reads no requests. */
+  readonly deaf: readonly string[];
+  /** Those of `alive` whose liveness cannot be asked, and by which error. */
+  readonly doubtful: readonly Unreadable[];
+}
+
+/**
+ * A container may be shown a boot id of its own (LXC, systemd-nspawn). A member whose handle is held runs on this
+ * kernel, whatever boot id it wrote.
+ */
+export function pickTargets(
+  { members, held, unknown }: Members,
+  names: readonly string[],
+  subcommand: StopAction,
+): Targets {
+  const badRequest = refusalOf(subcommand);
+  const boot = readBootId();
+  const known = members.map(({ Name }) => Name);
+  for (const name of names) if (!known.includes(name)) throw badRequest(notThere(name, known));
+  const meant = members.filter(({ Name }) => names.length === 0 || names.includes(Name));
+  const living = meant.filter(({ Died, Reason }) => Died === undefined && Reason !== 'lost');
+  const deaf = living.filter(({ Version }) => Version === 0).map(({ Name }) => Name);
+  if (names.length > 0 && deaf.length > 0)
+    throw badRequest(`${cannotBeAsked(deaf, subcommand)}; ${subcommand} its container instead`);
+  const alive = living.flatMap(({ Name, Boot, Incarnation }) =>
+    Boot !== undefined && (Boot === boot || held.has(Name)) && Incarnation !== undefined
+      ? [{ name: Name, boot: Boot, host: hostOf(Incarnation) }]
+      : [],
+  );
+  if (alive.length === 0 && deaf.length > 0)
+    throw badRequest(`${cannotBeAsked(deaf, subcommand)}, and no other member is alive`);
+  const dead = names.length === 0 ? [] : meant.filter(({ Name }) => !alive.some(({ name }) => name === Name));
+  const doubtful = unknown.filter(({ name }) => alive.some((target) => target.name === name));
+  return { alive, dead, deaf, doubtful };
+}
+
+export function cannotBeAsked(names: readonly string[], subcommand: StopAction): string {
+  return `${names.join(', ')} cannot be asked to ${subcommand}: run by kubexit, which reads no requests`;
+}
+
+function notThere(name: string, known: readonly string[]): string {
+  if (known.length === 0) return `${name}: the graveyard is empty`;
+  const near = nearest(name, known);
+  return `unknown member ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`;
+}
+
+export function withinText({ graceMs }: StopArguments): string {
+  return `within ${graceMs === undefined ? 'the grace period of each' : formatDuration(graceMs)}`;
+}
+
+/** The paths of the requests by name. */
+export async function ask(
+  { dir, member }: Here,
+  targets: readonly Target[],
+  { action, names, graceMs, byRule }: StopArguments,
+  request: Pick<StopRequest, 'Version' | 'At' | 'RequestedMonotonic'>,
+): Promise<ReadonlyMap<string, string>> {
+  const paths = new Map<string, string>();
+  const together = targets.map(({ name }) => name);
+  for (const { name, boot, host } of targets) {
+    const left = await leaveRequest(dir, name, {
+      ...request,
+      Boot: boot,
+      Incarnation: host,
+      ...(graceMs === undefined ? {} : { GraceMs: graceMs }),
+      ...(names.length === 0 ? {} : { Among: together }),
+      ...(byRule === undefined ? {} : { ByRule: byRule }),
+      By: `${member === undefined ? '' : `${member}, `}uid ${process.getuid?.() ?? '?'}, pid ${process.pid}`,
+    });
+    if (!left.ok) {
+      const follows = action === 'stop' ? 'stopping' : 'restarting with all they tell';
+      const others = paths.size === 0 ? '' : `; asked already, and ${follows}: ${[...paths.keys()].join(', ')}`;
+      throw badArguments(action, `${left.trouble.message}${others}`);
+    }
+    paths.set(name, left.path);
+  }
+  return paths;
+}
