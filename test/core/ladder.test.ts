@@ -26,8 +26,7 @@ describe('the ladder', () => {
   it('a dropped stop signal asks for nothing unless a ladder replaces it', () => {
     const dropped = new Life(main({ signals: { 15: 'drop' } })).signal(15).pass(60_000);
     assert.deepEqual([dropped.phase, dropped.signals], ['running', []]);
-    const ladder = [{ signal: 3, forMs: undefined }];
-    const replaced = new Life(main({ signals: { 15: 'drop' }, ladder })).signal(15);
+    const replaced = new Life(main({ signals: { 15: 'drop' }, ladder: [{ signal: 3, forMs: undefined }] })).signal(15);
     assert.equal(replaced.sent, '0 QUIT');
   });
 
@@ -39,14 +38,12 @@ describe('the ladder', () => {
   });
 
   it('the deadline cuts the ladder short', () => {
-    const config = mainConfig({ ladder: LADDER, gracePeriodMs: 10_000 });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
+    const life = new Life(main({ ladder: LADDER, gracePeriodMs: 10_000 }, DEAF)).signal(15).passUntilGone();
     assert.equal(life.sent, '0 TERM, 9500 KILL');
   });
 
   it('the first rung may be KILL', () => {
-    const config = mainConfig({ ladder: [{ signal: 9, forMs: undefined }] });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(15);
+    const life = new Life(main({ ladder: [{ signal: 9, forMs: undefined }] }, DEAF)).signal(15);
     assert.deepEqual([life.signals, life.exitCode], [[[0, 9]], 137]);
   });
 
@@ -114,8 +111,7 @@ describe('the signals that are passed on', () => {
   });
 
   it('a signal that is no stop request reaches the child once, translated, in every phase', () => {
-    const config = mainConfig({ signals: { 1: 10, 12: 'drop' } });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(1).signal(12).signal(37);
+    const life = new Life(main({ signals: { 1: 10, 12: 'drop' } }, DEAF)).signal(1).signal(12).signal(37);
     assert.equal(life.sent, '0 USR1, 0 RTMIN+3');
     assert.equal(life.phase === 'running' || life.exitCode !== undefined, true);
   });

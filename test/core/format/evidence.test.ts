@@ -123,8 +123,7 @@ describe('the evidence', () => {
   });
 
   it('a stop that is heard at once begins with its first wait', () => {
-    const child: ChildScript = { on: { 15: { afterMs: 100, code: 0 } } };
-    const life = new Life(main({ drain: fixed(2_000) }, child)).pass(60_000);
+    const life = new Life(main({ drain: fixed(2_000) }, { on: { 15: { afterMs: 100, code: 0 } } })).pass(60_000);
     life.loseSupervisor().feed({ type: 'booted' }).pass(18).signal(15).pass(18).see();
     assert.deepEqual(testimony(life).Phases?.[0], { Phase: 'drain', Ms: 2_000 });
   });
@@ -165,7 +164,6 @@ describe('the evidence', () => {
   });
 
   it('the evidence after a failed life is that of the last one, with its restarts', () => {
-    const config = mainConfig({ restart: 'always', ...probes({ liveness: { failures: 1 } }) });
     const child: ChildScript = {
       actions: {
         liveness: [
@@ -174,7 +172,7 @@ describe('the evidence', () => {
         ],
       },
     };
-    const life = new Life({ config, peers: [], child }).pass(20_000);
+    const life = new Life(main({ restart: 'always', ...probes({ liveness: { failures: 1 } }) }, child)).pass(20_000);
     assert.equal(life.state.births, 2);
     const evidence = testimony(life.signal(15));
     assert.deepEqual([evidence.Restarts, evidence.Phases?.length, evidence.StopReason], [1, 1, 'signal TERM']);

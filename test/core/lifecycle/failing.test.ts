@@ -87,8 +87,7 @@ describe('a child whose startup probe fails', () => {
   });
 
   it('N29 a failed startup probe that succeeds in the next life counts as any other', () => {
-    const child = { actions: { startup: [BAD, BAD, BAD, OK] } };
-    const life = new Life(always(probes({ startup: {} }), child)).pass(2_500);
+    const life = new Life(always(probes({ startup: {} }), { actions: { startup: [BAD, BAD, BAD, OK] } })).pass(2_500);
     assert.deepEqual([life.spawns, life.phase, life.tombstone.Started !== undefined], [[0, 2_100], 'running', true]);
   });
 });

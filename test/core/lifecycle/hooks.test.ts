@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life, main } from '../life.ts';
+import { Life, main, sidecar } from '../life.ts';
 
 const HI = { postStart: command('hi') };
 const BYE = { preStop: command('bye') };
@@ -160,8 +160,7 @@ describe('pre-stop', () => {
   });
 
   it('pre-stop does not begin when there is no time left for it', () => {
-    const config = sidecarConfig({ ...BYE, gracePeriodMs: 10_000 });
-    const life = new Life({ config, peers: [alive('work')] }).signal(15).passUntilGone();
+    const life = new Life(sidecar({ ...BYE, gracePeriodMs: 10_000 })).signal(15).passUntilGone();
     assert.deepEqual([life.runs, life.signals], [[], [[8_000, 15]]]);
     assert.ok(life.logs.includes('warn: not running the pre-stop hook: its time is over'));
     const drained = new Life(main({ ...BYE, gracePeriodMs: 10_000, drain: fixed(60_000) })).signal(15).passUntilGone();

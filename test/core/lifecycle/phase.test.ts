@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { phaseOf } from '../../../src/core/lifecycle/phase.ts';
 import type { Child, Climb, Stop } from '../../../src/core/state/state.ts';
-import { alive, dead, fixed, mainConfig, START, sidecarConfig } from '../helpers.ts';
-import { Life } from '../life.ts';
+import { dead, fixed, mainConfig, START } from '../helpers.ts';
+import { Life, sidecar } from '../life.ts';
 
 const exit = { code: 0, signal: undefined };
 const climb: Climb = { why: 'stop', rung: 0, sinceMs: START, killAtMs: undefined, killed: false };
@@ -46,13 +46,7 @@ describe('the phase', () => {
   });
 
   it('the phase goes through a life in order, and each change is in the history', () => {
-    const config = sidecarConfig({ drain: fixed(4_000) });
-    const life = new Life({ config, peers: [alive('work')] })
-      .pass(1_000)
-      .endChild(1)
-      .pass(1_000)
-      .signal(15)
-      .pass(1_000);
+    const life = new Life(sidecar({ drain: fixed(4_000) })).pass(1_000).endChild(1).pass(1_000).signal(15).pass(1_000);
     life.see(dead('work', 0)).passUntilGone();
     const phases = life.tombstone.History?.filter(({ Event }) => Event === 'phase').map(({ Phase }) => Phase);
     const born = ['starting', 'running'];

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, Reload } from '../../../src/core/config.ts';
-import { alive, command, fixed, mainConfig, sidecarConfig } from '../helpers.ts';
+import { command, fixed, mainConfig } from '../helpers.ts';
 import type { ChildScript, Run } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, sidecar } from '../life.ts';
 
 const HUP = 1;
 const USR1 = 10;
@@ -29,11 +29,7 @@ describe('a changed file', () => {
   });
 
   it('a changed file is announced in a hold, in a drain and during pre-stop, too', () => {
-    const held = new Life({
-      config: sidecarConfig({ reload: [plain('/a')] }),
-      peers: [alive('work')],
-      child: { on: HARDY },
-    });
+    const held = new Life(sidecar({ reload: [plain('/a')] }, { on: HARDY }));
     assert.deepEqual(changed(held.signal(15).pass(3_000)).signals, [[3_000, HUP]]);
     const drained = main([plain('/a')], [], { drain: fixed(9_000) })
       .signal(15)

@@ -284,8 +284,7 @@ describe('the next commit', () => {
   });
 
   it('a supervisor that is about to exit owes that when the death must be written', () => {
-    const config = mainConfig({ gracePeriodMs: 10_000 });
-    const life = new Life({ config, child: { endsAfterMs: 2_000 }, peers: [] });
+    const life = new Life(main({ gracePeriodMs: 10_000 }, { endsAfterMs: 2_000 }));
     life.pass(2_000);
     assert.equal(life.exits.length, 1);
     assert.equal(life.wakeAtMs, START + 2_000 + maxWritingMs(undefined, START));

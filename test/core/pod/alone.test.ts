@@ -108,9 +108,8 @@ describe('a member that is stopped alone', () => {
   });
 
   it('A2 a member that is stopped alone keeps its own grace period, and waits for no other', () => {
-    const config = mainConfig(GRACE);
     const next = alive('next', { StartAfter: ['self'], PodStopNotBefore: START + 1 });
-    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [next] }).signal(15);
+    const life = new Life({ config: mainConfig(GRACE), child: { on: { 15: 'ignores' } }, peers: [next] }).signal(15);
     assert.equal(life.passUntilGone().sent, '0 TERM, 29500 KILL');
   });
 

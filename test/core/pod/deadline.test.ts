@@ -93,8 +93,7 @@ describe('a deadline that others have written', () => {
   });
 
   it('A1 a deadline of another never ends a command without a declared grace period', () => {
-    const config = mainConfig();
-    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    const life = new Life({ config: mainConfig(), child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     life.see(stopping('a', START + 4_000)).pass(100_000);
     assert.deepEqual([life.signals, life.phase], [[[0, 15]], 'stopping']);
   });
@@ -124,8 +123,7 @@ describe('a deadline that others have written', () => {
   });
 
   it('an assumed or adopted deadline is not written', () => {
-    const config = mainConfig();
-    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
+    const life = new Life({ config: mainConfig(), child: { on: { 15: 'ignores' } }, peers: [] }).signal(15);
     assert.equal(life.tombstone.Deadline, undefined);
     assert.equal(life.see(stopping('a', START + 40_000)).tombstone.Deadline, undefined);
   });

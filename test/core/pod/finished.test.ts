@@ -132,8 +132,7 @@ describe('a job with sidecars', () => {
   });
 
   it('K06, J06 under OnFailure a sidecar stays through a failure and ends after the success', () => {
-    const config = sidecarConfig({ restartPolicy: 'OnFailure' });
-    const life = new Life({ config, peers: [alive('work')] }).pass(1_000).see(dead('work', 1, { Final: false }));
+    const life = new Life(sidecar({ restartPolicy: 'OnFailure' })).pass(1_000).see(dead('work', 1, { Final: false }));
     assert.deepEqual([life.pass(60_000).phase, life.signals], ['running', []]);
     life
       .see(waiting('work', { Incarnation: 'again-0' }))
@@ -191,8 +190,7 @@ describe('a job with sidecars', () => {
   });
 
   it('J18 a name without a member is named once in the log after 10 s', () => {
-    const config = sidecarConfig({ mains: ['work', 'wrok'] });
-    const life = new Life({ config, peers: [alive('work')] }).pass(9_999);
+    const life = new Life(sidecar({ mains: ['work', 'wrok'] })).pass(9_999);
     const named = () => life.logs.filter((line) => line.includes('no main named wrok has been seen'));
     assert.equal(named().length, 0);
     life.pass(1).see(alive('work')).pass(60_000);
@@ -234,8 +232,7 @@ describe('between the last main’s end and the sidecar’s own', () => {
   });
 
   it('K13 the platform’s TERM after the mains moves the deadline, and is not sent on', () => {
-    const config = sidecarConfig({ gracePeriodMs: 20_000 });
-    const life = new Life({ config, child: DEAF, peers: [alive('work')] }).see(dead('work', 0)).pass(15_000).signal(15);
+    const life = new Life(sidecar({ gracePeriodMs: 20_000 }, DEAF)).see(dead('work', 0)).pass(15_000).signal(15);
     assert.deepEqual([life.signals, life.deadlineMs], [[[0, 15]], 35_000]);
     life.passUntilGone();
     assert.equal(life.sent, '0 TERM, 20000 KILL');
@@ -253,8 +250,7 @@ describe('between the last main’s end and the sidecar’s own', () => {
   });
 
   it('only the platform’s second TERM cuts the linger short', () => {
-    const config = sidecarConfig({ lingerMs: 9_000 });
-    const life = new Life({ config, peers: [alive('work')] }).see(dead('work', 0)).pass(1_000).signal(15).pass(1_000);
+    const life = new Life(sidecar({ lingerMs: 9_000 })).see(dead('work', 0)).pass(1_000).signal(15).pass(1_000);
     assert.deepEqual(life.signals, []);
     assert.equal(life.signal(15).sent, '2000 TERM');
   });
