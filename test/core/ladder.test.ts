@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
-import { mainConfig, sidecarConfig } from './helpers.ts';
+import { forwardTable, ladderOf, stopTable, translate } from '../../src/core/ladder.ts';
+import { alive, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life, main } from './life.ts';
 
 const LADDER = [
@@ -127,5 +127,36 @@ describe('the signals that are passed on', () => {
     const life = new Life({ config: sidecarConfig(), peers: [] }).endChild(0).pass(1_000);
     const told = life.done.flatMap(({ effect }) => (effect.type === 'forward' ? [effect.id] : []));
     assert.deepEqual(told, [1, 2]);
+  });
+});
+
+/** What the host was last told about the next stop request. */
+function offered(life: Life): Readonly<Record<number, number>> | undefined {
+  const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
+  return effects.at(-1)?.table;
+}
+
+describe('a stop that waits for nothing', () => {
+  it('a main that waits for nothing lets init forward each stop signal as its first rung', () => {
+    assert.deepEqual(offered(new Life(main())), { 15: 15, 2: 2 });
+    const ladder = [{ signal: 3, forMs: undefined }];
+    assert.deepEqual(offered(new Life(main({ ladder }))), { 15: 3, 2: 3 });
+    assert.deepEqual(stopTable(mainConfig({ ladder: [{ signal: 9, forMs: undefined }] })), {});
+    assert.deepEqual(stopTable(mainConfig({ signals: { 15: 'drop', 2: 3 } })), { 2: 3 });
+  });
+
+  it('a sidecar, a drain, and an unread graveyard let init forward nothing', () => {
+    assert.equal(offered(new Life({ config: sidecarConfig(), peers: [alive('main')] })), undefined);
+    assert.equal(offered(new Life(main({ drain: fixed(1) }))), undefined);
+    assert.equal(offered(new Life({ config: mainConfig() })), undefined);
+  });
+
+  it('a main keeps its stop to itself while a member that started after it lives', () => {
+    const dependent = (over: object): ReturnType<typeof alive> => alive('second', { StartAfter: ['main'], ...over });
+    const life = new Life(main({ name: 'main' }));
+    life.see(dependent({}));
+    assert.deepEqual(offered(life), {});
+    life.see(dependent({ Phase: 'dead', Died: '2026-01-01T00:00:00Z', DiedMonotonic: 1e9, ExitCode: 0 }));
+    assert.deepEqual(offered(life), { 15: 15, 2: 2 });
   });
 });

@@ -70,10 +70,8 @@ describe('restarts in a life', () => {
     const life = new Life(sidecar()).pass(5_000).endChild(1).pass(50);
     const { Phase, Started, Healthy } = life.tombstone;
     assert.deepEqual([Phase, Started, Healthy], ['backoff', undefined, undefined]);
-    assert.match(
-      statusTable({ members: [life.tombstone], unreadable: [], unknown: [], asleep: new Set() }, NOW, 80, '/g'),
-      / backoff +- /,
-    );
+    const shown = { members: [life.tombstone], unreadable: [], unknown: [], asleep: new Set<string>() };
+    assert.match(statusTable(shown, NOW, 80, '/g'), / backoff +- /);
   });
 
   it('N12 a sidecar that keeps ending restarts with growing pauses while its main lives', () => {

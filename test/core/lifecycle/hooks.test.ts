@@ -66,13 +66,6 @@ describe('pre-stop', () => {
     assert.deepEqual([trapping.exitedAtMs, trapping.exitCode], [4_000, 143]);
   });
 
-  it('pre-stop comes after the drain', () => {
-    const life = new Life(main({ ...BYE, drain: fixed(2_000) }, { actions: { bye: takes(500) } }))
-      .signal(15)
-      .passUntilGone();
-    assert.deepEqual([life.runsOf('bye'), life.signals], [[2_000], [[2_500, 15]]]);
-  });
-
   it('N20 the pre-stop hook of a sidecar comes when its turn has come', () => {
     const config = sidecarConfig({ ...BYE, gracePeriodMs: 60_000, lingerMs: 700 });
     const asked = new Life({ config, peers: [alive('work')] }).signal(15).pass(8_000).see(dead('work', 0));

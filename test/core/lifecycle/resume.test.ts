@@ -51,12 +51,6 @@ describe('a supervisor that comes back', () => {
     assert.deepEqual([life.spawns.length, life.exitCode], [1, 1]);
   });
 
-  it('a child that ended without a supervisor keeps its own code', () => {
-    const life = new Life(main());
-    back(life.pass(100).loseSupervisor().endChild(42).pass(1_000));
-    assert.equal(life.exitCode, 42);
-  });
-
   it('the next supervisor restarts a holding sidecar once it has seen living mains', () => {
     const life = new Life(sidecar()).signal(15).pass(1_000);
     life.loseSupervisor().endChild(1).pass(3_000);
@@ -64,14 +58,6 @@ describe('a supervisor that comes back', () => {
     back(life, [alive('work')]).pass(1_000);
     assert.deepEqual([life.spawns.length, life.phase], [2, 'holding']);
     assert.equal(back(life.loseSupervisor(), [dead('work', 0)]).exitCode, 0);
-  });
-
-  it('the next supervisor sees that a main has ended meanwhile', () => {
-    const life = new Life(sidecar());
-    back(life.loseSupervisor().pass(7_000), [
-      dead('work', 0, { DiedMonotonic: START + 3_000 }, { foundAtStart: true }),
-    ]);
-    assert.deepEqual([life.signals, life.exitCode], [[[7_000, 15]], 0]);
   });
 
   it('supervisors log a thing once in the whole life of the container', () => {
@@ -255,13 +241,6 @@ describe('a supervisor that comes back while an action runs', () => {
     away(life, 400).passUntilGone();
     assert.equal(life.swept, '20 TERM, 30020 KILL');
     assert.equal(life.exitCode, 2);
-  });
-
-  it('the next supervisor keeps the names of a partial stop', () => {
-    const life = new Life(main({ drain: fixed(5_000) })).askToStop(20_000, ['self', 'log']).pass(1_000);
-    away(life, 500);
-    assert.deepEqual([life.state.stop?.among, life.deadlineMs], [['self', 'log'], 20_000]);
-    assert.equal(life.passUntilGone().sent, '5000 TERM');
   });
 });
 
