@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { probes } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
 import { Life, main, sidecar } from '../life.ts';
+import { restartAsked } from '../table/columns.ts';
 
 const LADDER = [
   { signal: 15, forMs: 400 },
@@ -73,9 +74,8 @@ describe('strays', () => {
   });
 
   it('strays that outlive KILL hold up a restart of the pod for 2 s', () => {
-    const ask = { by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
     const life = new Life(main({ gracePeriodMs: 5_000 }, { stray: 'unkillable', on: { 15: 'ignores' } }));
-    life.feed({ type: 'restartAsked', ask: { ...ask, requestedMs: life.nowMs } }).pass(10_000);
+    life.feed(restartAsked(life.nowMs)).pass(10_000);
     assert.deepEqual([life.sweeps, life.spawns], [[[4_750, 9]], [0, 6_750]]);
   });
 
@@ -144,8 +144,7 @@ describe('the kill of a child', () => {
 
   it('a KILL by init that is heard late starts no other life before its group is gone', () => {
     const life = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
-    const ask = { requestedMs: life.nowMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
-    life.feed({ type: 'restartAsked', ask });
+    life.feed(restartAsked(life.nowMs));
     life.nowMs += 9_000;
     life.feed({ type: 'overdue', id: 1 });
     life.nowMs += 1_500;
