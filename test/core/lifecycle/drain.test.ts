@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { parseQuits } from '../../../src/config/notation/quit.ts';
 import type { AdaptiveDrain, MemberConfig } from '../../../src/core/config.ts';
+import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import type { SteadyPace } from '../../../src/core/state/state.ts';
 import { config as anyConfig, child, perform, schedule } from '../arbitraries.ts';
 import { ADAPTIVE_DRAIN, alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from '../helpers.ts';
@@ -145,6 +147,13 @@ describe('the adaptive drain', () => {
     seen(life.pass(2_500), 2_100);
     assert.equal(effects(life, 'startTask'), 1);
     assert.equal(life.state.traffic?.ended, 'quiet');
+  });
+
+  it('C1: the port of a known sidecar has no clients, unless ports= names it', () => {
+    const quit = parseQuits('istio,http://127.0.0.1:8080/quit');
+    const config = mainConfig({ quit: quit.ok ? quit.value : [] });
+    assert.deepEqual(sidecarPorts({ ...config, drain: ADAPTIVE_DRAIN }), [15_020]);
+    assert.deepEqual(sidecarPorts({ ...config, drain: { ...ADAPTIVE_DRAIN, ports: [15_020] } }), []);
   });
 
   it('late reports of the watch change nothing', () => {
