@@ -15,7 +15,7 @@ import { forcedOf, lateOf, type MemberStop, type PodStop, podsOf } from '../../r
 import { podSvg } from '../../report/svg.ts';
 import { fleetText, podText } from '../../report/text.ts';
 import { stopOfTombstone } from '../../report/tombstones.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import { readBootId } from '../../runtime/clock.ts';
 import { SextonError, whyNoFile } from '../../text/errors.ts';
 import { outputWidth, print } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';

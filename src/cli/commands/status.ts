@@ -9,7 +9,7 @@ import { show } from '../../config/notation/parse.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { RESTART } from '../../core/state/state.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import { readBootId } from '../../runtime/clock.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
 import { warn } from '../../text/errors.ts';
 import { outputWidth, print, withBoldHeader } from '../../text/print.ts';
