@@ -63,13 +63,8 @@ describe('Sleeper', () => {
     const { state } = new Life({ config: mainConfig(), peers: [] });
     const looks: (() => void)[] = [];
     const commands: string[] = [];
-    const sleeper = sleeperOf(
-      { state, commands, afterMs: 10 },
-      {
-        sleepWatch: async () => WATCH,
-        handOver: () => new Promise<void>((resolve) => looks.push(resolve)),
-      },
-    );
+    const handOver = () => new Promise<void>((resolve) => looks.push(resolve));
+    const sleeper = sleeperOf({ state, commands, afterMs: 10 }, { sleepWatch: async () => WATCH, handOver });
     sleeper.open();
     for (let turn = 0; turn < 5; turn++) {
       test.mock.timers.tick(10);
@@ -91,13 +86,8 @@ describe('Sleeper', () => {
       isLooking = true;
     }, 5_000);
     t.after(() => clearInterval(looks));
-    const sleeper = sleeperOf(
-      { state, commands, afterMs: 5_000 },
-      {
-        sleepWatch: async () => (isLooking ? 'the graveyard is being read' : WATCH),
-        handOver: async () => {},
-      },
-    );
+    const sleepWatch = async () => (isLooking ? 'the graveyard is being read' : WATCH);
+    const sleeper = sleeperOf({ state, commands, afterMs: 5_000 }, { sleepWatch, handOver: async () => {} });
     sleeper.open();
     for (let ms = 0; ms < MINUTE_MS; ms += 100) {
       t.mock.timers.tick(100);

@@ -58,10 +58,8 @@ describe('pre-stop', () => {
     const hooked = new Life(main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: takes(4_000) } })).signal(15);
     assert.deepEqual([hooked.phase, hooked.signals], ['draining', []]);
     hooked.passUntilGone();
-    const trapping = new Life(main({ gracePeriodMs: 30_000 }, { on: { 15: { afterMs: 4_000, code: 143 } } })).signal(
-      15,
-    );
-    trapping.passUntilGone();
+    const traps: ChildScript = { on: { 15: { afterMs: 4_000, code: 143 } } };
+    const trapping = new Life(main({ gracePeriodMs: 30_000 }, traps)).signal(15).passUntilGone();
     assert.deepEqual([hooked.signals, hooked.exitedAtMs, hooked.exitCode], [[[4_000, 15]], 4_000, 143]);
     assert.deepEqual([trapping.exitedAtMs, trapping.exitCode], [4_000, 143]);
   });
@@ -129,11 +127,7 @@ describe('pre-stop', () => {
     const life = new Life(main({ ...HI, ...BYE }, { actions: { hi: ['never'], bye: takes(500) } }))
       .pass(100)
       .signal(15);
-    assert.deepEqual(life.runs, [
-      [0, 'hi'],
-      [100, 'bye'],
-    ]);
-    assert.equal(life.phase, 'draining');
+    assert.deepEqual([life.runsOf('hi'), life.runsOf('bye'), life.phase], [[0], [100], 'draining']);
     assert.deepEqual([life.passUntilGone().signals, life.endsOf('hi')], [[[600, 15]], [600]]);
   });
 

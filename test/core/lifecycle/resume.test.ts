@@ -10,7 +10,7 @@ import { maxWritingMs } from '../../../src/core/lifecycle/quitting.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { child, config, peers, perform, schedule } from '../arbitraries.ts';
 import { alive, command, dead, fixed, mainConfig, probe, probes, START, sidecarConfig } from '../helpers.ts';
-import type { ChildScript } from '../host.ts';
+import type { ChildScript, Run } from '../host.ts';
 import { Life, main, type Step, sidecar } from '../life.ts';
 import '../../helpers/seeded.ts';
 
@@ -129,19 +129,17 @@ const readiness = (action: ProbeAction, timeoutMs: number): Partial<MemberConfig
 });
 
 describe('a supervisor that comes back while an action runs', () => {
+  const stopping = (bye: Run) => new Life(main({ preStop: command('bye') }, { actions: { bye: [bye] } })).signal(15);
+
   it('the next supervisor does not begin a command twice, and hears its end', () => {
-    const life = new Life(
-      main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 5_000, ok: true }] } }),
-    ).signal(15);
+    const life = stopping({ afterMs: 5_000, ok: true });
     away(life.pass(1_000), 500).pass(3_499);
     assert.deepEqual([life.runsOf('bye'), life.signals], [[0], []]);
     assert.deepEqual([life.pass(1).signals, life.runsOf('bye')], [[[5_000, 15]], [0]]);
   });
 
   it('the next supervisor hears that a command ended meanwhile', () => {
-    const life = new Life(main({ preStop: command('bye') }, { actions: { bye: [{ afterMs: 500, ok: true }] } })).signal(
-      15,
-    );
+    const life = stopping({ afterMs: 500, ok: true });
     away(life.pass(100), 2_000);
     assert.deepEqual([life.runsOf('bye'), life.signals], [[0], [[2_100, 15]]]);
   });
@@ -157,9 +155,8 @@ describe('a supervisor that comes back while an action runs', () => {
   it('the next supervisor repeats network actions in the time that is left', () => {
     for (const action of [http('/ready'), TCP, GRPC]) {
       const name = action.kind === 'http' ? '/ready' : `${action.kind}:${action.port}`;
-      const life = new Life(
-        main(readiness(action, 9_000), { actions: { [name]: [{ afterMs: 5_000, ok: true }] } }),
-      ).pass(1_000);
+      const actions = { [name]: [{ afterMs: 5_000, ok: true }] };
+      const life = new Life(main(readiness(action, 9_000), { actions })).pass(1_000);
       away(life, 1_500);
       const begun = life.done.flatMap(({ atMs, effect }) =>
         effect.type === 'startTask' ? [[atMs, effect.id, effect.timeoutMs]] : [],
@@ -193,10 +190,8 @@ describe('a supervisor that comes back while an action runs', () => {
   });
 
   it('the next supervisor keeps the results of probes', () => {
-    const bad = { afterMs: 0, ok: false } as const;
-    const life = new Life(
-      main({ ...probes({ liveness: {} }), restart: 'always' }, { actions: { liveness: [bad] } }),
-    ).pass(1_500);
+    const actions = { liveness: [{ afterMs: 0, ok: false }] };
+    const life = new Life(main({ ...probes({ liveness: {} }), restart: 'always' }, { actions })).pass(1_500);
     away(life, 200);
     assert.deepEqual([life.pass(299).signals, life.pass(1).signals], [[], [[2_000, 15]]]);
   });
@@ -253,13 +248,8 @@ describe('the next commit', () => {
     ] as const;
     new Life({ config: mainConfig(), queued, observe: (step) => steps.push(step) });
     const unbegun = steps.filter(({ after }) => !after.isAwake);
-    assert.deepEqual(
-      unbegun.map(({ event, wakeAtMs }) => [event.type, wakeAtMs]),
-      [
-        ['spawned', START + 1_000],
-        ['signal', START + 1_000],
-      ],
-    );
+    const owed = unbegun.map(({ event, wakeAtMs }) => `${event.type} ${(wakeAtMs ?? 0) - START}`);
+    assert.deepEqual(owed, ['spawned 1000', 'signal 1000']);
   });
 
   it('a supervisor that is about to exit owes that when the death must be written', () => {

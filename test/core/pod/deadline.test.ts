@@ -83,11 +83,7 @@ describe('a deadline that others have written', () => {
     life.see(stopping('a', START + 20_000)).see(stopping('a', START + 5_000));
     assert.equal(life.deadlineMs, 10_000);
     life.passUntilGone();
-    const signals = [
-      [3_000, 15],
-      [9_500, 9],
-    ];
-    assert.deepEqual([life.signals, life.exitedAtMs, life.exitCode], [signals, 9_500, 137]);
+    assert.deepEqual([life.sent, life.exitedAtMs, life.exitCode], ['3000 TERM, 9500 KILL', 9_500, 137]);
   });
 
   it('A1 a deadline of another never ends a command without a declared grace period', () => {

@@ -76,12 +76,8 @@ describe('what counts as finished', () => {
 
 describe('in a restart in place', () => {
   const config = sidecarConfig({ mains: ['work'] });
-  const asked = {
-    StopRequested: 'now',
-    StopReason: 'restart requested',
-    RestartRequested: START + 1,
-    RestartBy: 'a test',
-  };
+  const told = { RestartRequested: START + 1, RestartBy: 'a test' };
+  const asked = { StopRequested: 'now', StopReason: 'restart requested', ...told };
   const inMidst = stopping('other', START + 60_000, asked);
 
   it('a sidecar whose mains finish in a restart leaves, and waits for no other', () => {
