@@ -146,7 +146,7 @@ function check(
 
 const PAIRS = { numRuns: 600 };
 
-describe('of two lives that must come to the same end', () => {
+describe('two lives that must come to the same end', () => {
   it('late and doubled ticks and reads of the graveyard change nothing', () => {
     fc.assert(
       fc.property(config, child, peers, schedule, fc.nat(3), (member, script, found, actions, every) => {

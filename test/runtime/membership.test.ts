@@ -199,7 +199,7 @@ test('a request to stop reaches the member that published its life, and no other
   assert.deepEqual(readdirSync(dir).sort(), ['.web.sock', 'web']);
 });
 
-test('a member whose handle could not be made because an old one was in the way makes it when it can', {
+test('a member whose handle an old one kept it from making makes it when it can', {
   skip: needsMount,
 }, async (t) => {
   const dir = tmpfs(t, 'size=1m');

@@ -1,6 +1,6 @@
 /**
- * The contract of a host: strays, one process in place of its group, what is said of orphans, and the socket by which
- * peers in other containers know that it lives.
+ * The contract of a host: strays, one process in place of its group, and what is said of orphans. And the socket by
+ * which peers in other containers know that the host lives.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
