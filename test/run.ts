@@ -33,7 +33,7 @@ const CONTAINERS = /^test\/(pods\/real|docker)\//;
 const CLUSTER = /^test\/cluster\//;
 /** What needs neither the built program nor a process. THOROUGH is the part that tries many thousands of lives. */
 const QUICK = /^test\/(core|docs)\/|^test\/config\/(?!.*blackbox)|^test\/cli\/subcommand/;
-const THOROUGH = /^test\/core\/(metamorphic|properties)\.test/;
+const THOROUGH = /^test\/core\/properties\.test/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 const MARKER = 'TEST_RUN_MARK';
 

@@ -2,6 +2,7 @@
  * The clocks. Decisions use CLOCK_MONOTONIC; the wall clock is only for the record. Its nanoseconds come from the
  * monotonic clock, so the times of one supervisor are in order. They follow when the wall clock is set.
  */
+import { readFileSync } from 'node:fs';
 import type { Instant } from '../core/time.ts';
 
 export interface Clock {
@@ -24,3 +25,15 @@ export class SystemClock implements Clock {
 const NS_PER_MS = 1_000_000n;
 /** Date.now() counts whole milliseconds. */
 const MAX_DRIFT_NS = 2n * NS_PER_MS;
+
+/**
+ * The kernel's boot id, which tells tombstones of this boot from others: CLOCK_MONOTONIC starts anew with each boot.
+ * Without one (not Linux) all tombstones count as written in this boot.
+ */
+export function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}

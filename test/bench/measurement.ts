@@ -35,9 +35,9 @@ export interface Measurement {
   readonly unit: 'ns' | 'KiB';
   readonly figures: readonly Figure[];
   /** Each gets a column of ratios. */
-  readonly references: readonly string[];
-  readonly aims: readonly Aim[];
-  readonly notes: readonly string[];
+  readonly references?: readonly string[];
+  readonly aims?: readonly Aim[];
+  readonly notes?: readonly string[];
 }
 
 export interface Case {

@@ -5,7 +5,7 @@ import type { Aim, Figure, Measurement } from './measurement.ts';
 import { ratioOf, type Spread, spreadOf } from './statistics.ts';
 
 export function tableOf(measurement: Measurement): string {
-  const { title, unit, figures, references, aims, notes } = measurement;
+  const { title, unit, figures, references = [], aims = [], notes = [] } = measurement;
   const known = references.filter((reference) => figures.some(({ subject }) => subject === reference));
   const header = ['', 'median', 'quartiles', ...known.flatMap((reference) => [`x ${reference}`, 'quartiles'])];
   const rows = figures.map(({ subject, samples }) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readStopArguments } from '../../src/cli/commands/stop/request.ts';
 import { stop } from '../../src/cli/commands/stop/stop.ts';
-import { readBootId } from '../../src/runtime/boot-id.ts';
+import { readBootId } from '../../src/runtime/clock.ts';
 import { writeTombstone } from '../runtime/graveyard/neighbours.ts';
 import { needsMount, tmpfs } from '../runtime/graveyard/volume.ts';
 

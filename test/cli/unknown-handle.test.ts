@@ -26,27 +26,24 @@ describe('a handle that cannot be asked', () => {
     },
   );
 
-  scenario(
-    'A10 a member whose socket denies the caller is shown as unknown and still asked to stop',
-    async (stage) => {
-      if (needsRoot) return stage.t.skip(needsRoot);
-      const pod = await startPod(stage, cast(stage).main('work'));
-      chmodSync(handleIn(stage), 0o600);
-      const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
-      const status = await sextonOf(stage, ['status'], as);
-      assert.match(status.stdout, /^work +main +running +unknown /m);
-      const json = JSON.parse((await sextonOf(stage, ['status', '-o', 'json'], as)).stdout);
-      assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
-      const asked = await sextonOf(stage, ['stop'], as);
-      assert.match(
-        asked.stderr,
-        /^sexton: work may be dead: its liveness socket cannot be asked \(EACCES\); it is asked to stop anyway$/m,
-      );
-      assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
-      assert.equal(asked.code, 0);
-      await pod.end();
-    },
-  );
+  scenario('A10 a member whose socket denies the caller is shown as unknown and still asked to stop', async (stage) => {
+    if (needsRoot) return stage.t.skip(needsRoot);
+    const pod = await startPod(stage, cast(stage).main('work'));
+    chmodSync(handleIn(stage), 0o600);
+    const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
+    const status = await sextonOf(stage, ['status'], as);
+    assert.match(status.stdout, /^work +main +running +unknown /m);
+    const json = JSON.parse((await sextonOf(stage, ['status', '-o', 'json'], as)).stdout);
+    assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
+    const asked = await sextonOf(stage, ['stop'], as);
+    assert.match(
+      asked.stderr,
+      /^sexton: work may be dead: its liveness socket cannot be asked \(EACCES\); it is asked to stop anyway$/m,
+    );
+    assert.match(asked.stdout, /^work stopped, exit code 0, after /m);
+    assert.equal(asked.code, 0);
+    await pod.end();
+  });
 });
 
 function handleIn({ scratch }: Stage): string {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { forwardTable, ladderOf, translate } from '../../src/core/ladder.ts';
-import { mainConfig, sidecarConfig } from './helpers.ts';
+import { forwardTable, ladderOf, stopTable, translate } from '../../src/core/ladder.ts';
+import { alive, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life, main } from './life.ts';
 
 const LADDER = [
@@ -26,8 +26,7 @@ describe('the ladder', () => {
   it('a dropped stop signal asks for nothing unless a ladder replaces it', () => {
     const dropped = new Life(main({ signals: { 15: 'drop' } })).signal(15).pass(60_000);
     assert.deepEqual([dropped.phase, dropped.signals], ['running', []]);
-    const ladder = [{ signal: 3, forMs: undefined }];
-    const replaced = new Life(main({ signals: { 15: 'drop' }, ladder })).signal(15);
+    const replaced = new Life(main({ signals: { 15: 'drop' }, ladder: [{ signal: 3, forMs: undefined }] })).signal(15);
     assert.equal(replaced.sent, '0 QUIT');
   });
 
@@ -39,14 +38,12 @@ describe('the ladder', () => {
   });
 
   it('the deadline cuts the ladder short', () => {
-    const config = mainConfig({ ladder: LADDER, gracePeriodMs: 10_000 });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(15).passUntilGone();
+    const life = new Life(main({ ladder: LADDER, gracePeriodMs: 10_000 }, DEAF)).signal(15).passUntilGone();
     assert.equal(life.sent, '0 TERM, 9500 KILL');
   });
 
   it('the first rung may be KILL', () => {
-    const config = mainConfig({ ladder: [{ signal: 9, forMs: undefined }] });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(15);
+    const life = new Life(main({ ladder: [{ signal: 9, forMs: undefined }] }, DEAF)).signal(15);
     assert.deepEqual([life.signals, life.exitCode], [[[0, 9]], 137]);
   });
 
@@ -114,8 +111,7 @@ describe('the signals that are passed on', () => {
   });
 
   it('a signal that is no stop request reaches the child once, translated, in every phase', () => {
-    const config = mainConfig({ signals: { 1: 10, 12: 'drop' } });
-    const life = new Life({ config, child: DEAF, peers: [] }).signal(1).signal(12).signal(37);
+    const life = new Life(main({ signals: { 1: 10, 12: 'drop' } }, DEAF)).signal(1).signal(12).signal(37);
     assert.equal(life.sent, '0 USR1, 0 RTMIN+3');
     assert.equal(life.phase === 'running' || life.exitCode !== undefined, true);
   });
@@ -131,5 +127,36 @@ describe('the signals that are passed on', () => {
     const life = new Life({ config: sidecarConfig(), peers: [] }).endChild(0).pass(1_000);
     const told = life.done.flatMap(({ effect }) => (effect.type === 'forward' ? [effect.id] : []));
     assert.deepEqual(told, [1, 2]);
+  });
+});
+
+/** What the host was last told about the next stop request. */
+function offered(life: Life): Readonly<Record<number, number>> | undefined {
+  const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
+  return effects.at(-1)?.table;
+}
+
+describe('a stop that waits for nothing', () => {
+  it('a main that waits for nothing lets init forward each stop signal as its first rung', () => {
+    assert.deepEqual(offered(new Life(main())), { 15: 15, 2: 2 });
+    const ladder = [{ signal: 3, forMs: undefined }];
+    assert.deepEqual(offered(new Life(main({ ladder }))), { 15: 3, 2: 3 });
+    assert.deepEqual(stopTable(mainConfig({ ladder: [{ signal: 9, forMs: undefined }] })), {});
+    assert.deepEqual(stopTable(mainConfig({ signals: { 15: 'drop', 2: 3 } })), { 2: 3 });
+  });
+
+  it('a sidecar, a drain, and an unread graveyard let init forward nothing', () => {
+    assert.equal(offered(new Life({ config: sidecarConfig(), peers: [alive('main')] })), undefined);
+    assert.equal(offered(new Life(main({ drain: fixed(1) }))), undefined);
+    assert.equal(offered(new Life({ config: mainConfig() })), undefined);
+  });
+
+  it('a main keeps its stop to itself while a member that started after it lives', () => {
+    const dependent = (over: object): ReturnType<typeof alive> => alive('second', { StartAfter: ['main'], ...over });
+    const life = new Life(main({ name: 'main' }));
+    life.see(dependent({}));
+    assert.deepEqual(offered(life), {});
+    life.see(dependent({ Phase: 'dead', Died: '2026-01-01T00:00:00Z', DiedMonotonic: 1e9, ExitCode: 0 }));
+    assert.deepEqual(offered(life), { 15: 15, 2: 2 });
   });
 });

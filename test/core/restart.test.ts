@@ -70,10 +70,8 @@ describe('restarts in a life', () => {
     const life = new Life(sidecar()).pass(5_000).endChild(1).pass(50);
     const { Phase, Started, Healthy } = life.tombstone;
     assert.deepEqual([Phase, Started, Healthy], ['backoff', undefined, undefined]);
-    assert.match(
-      statusTable({ members: [life.tombstone], unreadable: [], unknown: [], asleep: new Set() }, NOW, 80, '/g'),
-      / backoff +- /,
-    );
+    const shown = { members: [life.tombstone], unreadable: [], unknown: [], asleep: new Set<string>() };
+    assert.match(statusTable(shown, NOW, 80, '/g'), / backoff +- /);
   });
 
   it('N12 a sidecar that keeps ending restarts with growing pauses while its main lives', () => {
@@ -106,8 +104,7 @@ describe('restarts in a life', () => {
   });
 
   it('N31 a stop shortens a backoff to a tenth of the time left', () => {
-    const config = sidecarConfig({ gracePeriodMs: 20_000 });
-    const life = new Life({ config, child: { endsAfterMs: 0, code: 1 }, peers: [alive('work')] }).pass(13_000);
+    const life = new Life(sidecar({ gracePeriodMs: 20_000 }, { endsAfterMs: 0, code: 1 })).pass(13_000);
     assert.deepEqual(life.spawns.slice(-2), [6_300, 12_700]);
     life.signal(15).pass(1_999);
     assert.deepEqual([life.spawns.length, life.phase], [8, 'backoff']);
@@ -115,15 +112,13 @@ describe('restarts in a life', () => {
   });
 
   it('a sidecar is not started again when a nearer deadline leaves it 1 s', () => {
-    const config = sidecarConfig({ gracePeriodMs: 20_000 });
-    const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000).endChild(1).askToStop(1_000);
+    const life = new Life(sidecar({ gracePeriodMs: 20_000 })).signal(15).pass(1_000).endChild(1).askToStop(1_000);
     assert.deepEqual(life.passUntilGone().spawns, [0]);
     assert.deepEqual([life.exitCode, life.exitedAtMs], [0, 1_500]);
   });
 
   it('a sidecar that dies with 1 s or less left is not restarted', () => {
-    const config = sidecarConfig({ gracePeriodMs: 2_000 });
-    const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000);
+    const life = new Life(sidecar({ gracePeriodMs: 2_000 })).signal(15).pass(1_000);
     assert.deepEqual(life.pass(10).spawns.length, 1);
     assert.equal(life.passUntilGone().exitCode, 0);
   });
@@ -147,14 +142,12 @@ describe('restarts in a life', () => {
   });
 
   it('a sidecar between two lives ends when its mains have finished', () => {
-    const config = sidecarConfig({ lingerMs: 5_000 });
-    const life = new Life({ config, peers: [alive('work')] }).endChild(1).pass(50).see(dead('work', 0));
+    const life = new Life(sidecar({ lingerMs: 5_000 })).endChild(1).pass(50).see(dead('work', 0));
     assert.deepEqual([life.spawns.length, life.exitCode, life.exitedAtMs], [1, 0, 50]);
   });
 
   it('a holding sidecar whose child dies before a read is not given up', () => {
-    const config = sidecarConfig();
-    const life = new Life({ config, peers: [alive('work')] }).signal(15).pass(1_000);
+    const life = new Life(sidecar()).signal(15).pass(1_000);
     life.state = { ...life.state, peers: undefined };
     life.endChild(1).pass(50);
     assert.equal(life.exitCode, undefined);

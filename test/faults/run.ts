@@ -1,6 +1,6 @@
 /**
- * `node test/faults/run.ts` runs all parts one after the other, in about an hour: simulated pods, pods of real
- * processes under faults, and what else `parts.ts` lists.
+ * `node test/faults/run.ts`: all parts one after the other, which takes about an hour: simulated pods, pods of real processes under
+ * faults, and what else `PARTS` lists.
  *
  * `node test/faults/run.ts [--rounds 2000] [--seed S] [--jobs N]` runs only the real rounds, from seed S on. To repeat
  * a failure, use `--seed S --rounds 1`. The plan is the same, but a strike may arrive at another instruction, so it may
@@ -13,10 +13,45 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { NODE, ROOT } from '../helpers/paths.ts';
-import { IN_CONTAINERS, PARTS, type Part } from './parts.ts';
 import type { RoundResult } from './round.ts';
 import { IS_ROOT, playRounds } from './rounds.ts';
 import { Tally } from './tally.ts';
+
+/** A program of its own, whose exit code is its verdict. */
+interface Part {
+  readonly name: string;
+  /** Arguments of Node. */
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** In their order; the real rounds come after them. */
+const PARTS: readonly Part[] = [
+  { name: 'simulated pods', argv: ['test/sim/run.ts', '--runs', '1000000'] },
+  { name: 'hostile graveyards', argv: ['test/hostile/run.ts', '--seconds', '600'] },
+  // It must end as it does without.
+  {
+    name: 'all tests of pods, K01-K19 and J01-J18 among them, with supervisors that are killed',
+    argv: ['test/run.ts', 'test/pods/'],
+    env: { TEST_SUPERVISOR_KILLS: '1' },
+  },
+  {
+    name: 'P12: 500 supervisors are killed',
+    argv: ['test/run.ts', '--grep', 'P12 leaves', 'test/pid1/undisturbed'],
+    env: { TEST_ROUNDS: '500' },
+  },
+  { name: 'stops while no supervisor can be started, 20 of each', argv: ['test/stops/run.ts', '--rounds', '20'] },
+  { name: 'a soak of 20 minutes', argv: ['test/scale/soak.ts', '--minutes', '20'] },
+];
+
+/** With `--containers`: the same in containers of an engine. */
+const IN_CONTAINERS: readonly Part[] = [
+  {
+    name: 'K01-K19 and J01-J18 in containers with supervisors that are killed',
+    argv: ['test/run.ts', '--containers', '--grep', String.raw`[JK]\d\d`, 'test/pods/', 'test/pid1/'],
+    env: { TEST_SUPERVISOR_KILLS: '1' },
+  },
+];
 
 const { values } = parseArgs({
   options: {

@@ -206,6 +206,7 @@ async function pause(pids: readonly number[], forMs: number): Promise<boolean> {
   return hit.length > 0;
 }
 
-function below(pid: number): number[] {
+/** All that descends from it. */
+export function below(pid: number): number[] {
   return childrenOf(pid).flatMap((it) => [it, ...below(it)]);
 }

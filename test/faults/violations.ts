@@ -3,11 +3,11 @@
  *
  * Only lower bounds on times count, because no slow machine makes something happen too early.
  */
-import { asksTo, earliestFinishFor, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
-import { holdViolations } from './hold-violations.ts';
+import { asksTo, earliestFinishFor, isPodStop, livesAt, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
+import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
 import { isKillDue, mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf, livesOf, stopSignalsOf } from './lives.ts';
-import type { MemberPlan } from './members.ts';
+import { type MemberPlan, mainsOf } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';
 import { tombstoneViolations } from './tombstone-violations.ts';
 
@@ -96,4 +96,35 @@ function lifeViolations(record: RoundRecord, member: MemberPlan, life: Applicati
   if (life.said === undefined && !life.isStruck && !wasKilled(record, life.container))
     if (!isKillDue(record, member, life)) found.push('was killed without a reason, or before its time');
   return found;
+}
+
+/** A supervisor has read by then what was written, or the machine has stood still. */
+const KNOWN_AFTER_MS = 1_500;
+
+/**
+ * A sidecar that is asked to stop with its pod serves on while its mains live: it gets its stop signal late enough.
+ * Demanded where it can have known them: their tombstones had been there for a while, on a volume that nothing befell.
+ */
+function holdViolations(record: RoundRecord, member: MemberPlan, life: ApplicationLife): string[] {
+  const [first] = stopSignalsOf(life);
+  if (member.role !== 'sidecar' || member.hold !== 'always' || first === undefined) return [];
+  if (earliestFinishFor(record, member) <= first.atMs) return [];
+  const asks = asksTo(record, life.container);
+  const [ask] = asks;
+  if (ask === undefined || !asks.every(isPodStop)) return [];
+  const { graceMs, declareGrace, members } = record.plan;
+  const earliest = Math.min(
+    ...record.happenings.filter((it) => isPodStop(it) || it.kind === 'stop-one').map((it) => it.fromMs),
+  );
+  const grace = Math.min(graceMs, ...hitsOf(record, ['delete-again']).map((it) => it.value ?? graceMs));
+  if (declareGrace && first.atMs >= earliest + grace - Math.min(2_000, grace / 2)) return [];
+  const served = mainsOf(members).filter((main) => livesAt(record, main, first.atMs));
+  const damages = hitsOf(record, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]).filter(
+    (it) => it.fromMs < first.atMs,
+  );
+  const known = served.filter(({ name }) => {
+    const writtenMs = record.writtenMs.get(name) ?? Number.POSITIVE_INFINITY;
+    return ask.written.includes(name) && damages.length === 0 && writtenMs + KNOWN_AFTER_MS < ask.fromMs;
+  });
+  return known.map(({ name }) => `got its stop signal while ${name} still lived and was known`);
 }

@@ -3,8 +3,9 @@
  * its own, so that no other process sees what a round mounts. The mounts are gone at the latest when this process is.
  */
 import { buildFixtures } from '../helpers/fixture.ts';
-import { childrenOf, send } from '../helpers/process.ts';
+import { send } from '../helpers/process.ts';
 import { playRound } from './round.ts';
+import { below } from './strike.ts';
 
 const fixtures = await buildFixtures();
 const [isRoot, isStrict] = [process.argv.includes('root'), process.argv.includes('strict')];
@@ -18,7 +19,3 @@ process.on('disconnect', () => {
   process.exit();
 });
 process.send?.('ready');
-
-function below(pid: number): number[] {
-  return childrenOf(pid).flatMap((it) => [it, ...below(it)]);
-}

@@ -2,6 +2,7 @@
  * Two members of one name, and requests to stop, as a member sees them.
  */
 import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
@@ -16,9 +17,9 @@ import { Membership } from '../../src/runtime/membership.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
-import { within } from '../helpers/wait.ts';
+import { waitFor, within } from '../helpers/wait.ts';
 import { listen, Told } from './graveyard/neighbours.ts';
-import { Helper } from './graveyard/volume.ts';
+import { Helper, needsMount, tmpfs } from './graveyard/volume.ts';
 
 const BOOT = 'boot-1';
 
@@ -196,4 +197,24 @@ test('a request to stop reaches the member that published its life, and no other
   await member.membership.rescan();
   assert.equal(member.asks.items.length, 1);
   assert.deepEqual(readdirSync(dir).sort(), ['.web.sock', 'web']);
+});
+
+test('a member whose handle an old one kept it from making makes it when it can', {
+  skip: needsMount,
+}, async (t) => {
+  const dir = tmpfs(t, 'size=1m');
+  const handle = join(dir, '.web.sock');
+  // Its holder is killed, so that it stays.
+  const holder = `require('node:net').createServer().listen(${JSON.stringify(handle)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  spawnSync(process.execPath, ['-e', holder]);
+  assert.ok(existsSync(handle));
+  execFileSync('mount', ['-o', 'remount,ro', dir]);
+  const { membership } = memberOf(t, dir, 'host-a');
+  const wasInTheWay: boolean[] = [];
+  const listen = (path: string): void => void wasInTheWay.push(existsSync(path));
+  await membership.claim({ listen, peersSeen: () => {}, stopAsked: () => {} }, false);
+  // Nothing can be made there now, so init is not asked to try.
+  assert.equal(wasInTheWay.length, 0);
+  execFileSync('mount', ['-o', 'remount,rw', dir]);
+  await waitFor('it is asked for again, and nothing is in the way', () => wasInTheWay.includes(false));
 });

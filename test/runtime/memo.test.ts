@@ -20,7 +20,8 @@ import { initialState, type State } from '../../src/core/state/state.ts';
 import { encodeCommit } from '../../src/runtime/host/frames.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
 import { filesOf } from '../config/files.ts';
-import { BOOT, HOST_ID, instant, mainConfig } from '../core/helpers.ts';
+import { alive, BOOT, HOST_ID, instant, mainConfig, sidecarConfig } from '../core/helpers.ts';
+import { Life } from '../core/life.ts';
 
 function live(config: MemberConfig, events: readonly Event[]): State {
   const now = instant(1_000);
@@ -44,11 +45,8 @@ describe('the memo', () => {
     const config = mainConfig({ solo: true, reload: [{ path, signal: 1, validate: undefined }] });
     const among = Array.from({ length: MAX_AMONG }, (_, index) => `${index}`.padStart(63, 'a'));
     const changed: Event[] = Array.from({ length: 300 }, () => ({ type: 'fileChanged', at: instant(2_000), index: 0 }));
-    const state = live(config, [
-      ...changed,
-      { type: 'stopAsked', at: instant(3_000), graceMs: undefined, among },
-      ...changed,
-    ]);
+    const asked = { type: 'stopAsked', at: instant(3_000), graceMs: undefined, among } as const;
+    const state = live(config, [...changed, asked, ...changed]);
     const said = Array.from({ length: 200 }, (_, index) => `${index}`.padStart(250, 'x'));
     const read = readMemo(send({ ...state, said }), HOST_ID);
     assert.deepEqual(read?.state.stop?.among, among);
@@ -60,19 +58,31 @@ describe('the memo', () => {
     for (const key of ['tasks', 'vitals', 'hooks', 'actions', 'failing', 'said']) delete memo.state[key];
     const read = readMemo(JSON.stringify(memo), HOST_ID);
     assert.ok(read);
-    const { state } = reduce(
-      mainConfig({ solo: true }),
-      { ...read.state, peers: {} },
-      { type: 'booted', at: instant(5_000) },
-    );
+    const booted = { type: 'booted', at: instant(5_000) } as const;
+    const { state } = reduce(mainConfig({ solo: true }), { ...read.state, peers: {} }, booted);
     assert.deepEqual([state.child.is, state.tasks, state.phase], ['alive', [], 'running']);
   });
 
-  it('a memo of another start of the host or in another format is ignored', () => {
-    const memo = send(live(mainConfig({ solo: true }), []));
+  it('a memo of another start of the host, or in another format, is ignored', () => {
+    const memo = writeMemo({ state: live(mainConfig({ solo: true }), []), isHeld: true });
+    assert.equal(readMemo(memo, HOST_ID)?.isHeld, true);
     assert.equal(readMemo(memo, 'another'), undefined);
-    assert.equal(readMemo(memo.replace('"format":1', '"format":2'), HOST_ID), undefined);
+    for (const other of [0, 2])
+      assert.equal(readMemo(memo.replace('"format":1', `"format":${other}`), HOST_ID), undefined);
     assert.equal(readMemo('{', HOST_ID), undefined);
+  });
+
+  it('stays under 64 KiB with 64 long names that come and go', () => {
+    const names = Array.from({ length: 64 }, (_, index) => `${index}-`.padEnd(63, 'n'));
+    const startAfter = names.map((name) => ({ name, condition: 'started', optional: false }) as const);
+    const config = sidecarConfig({ mains: names, startAfter, startTimeoutMs: 10_000_000 });
+    const life = new Life({ config, peers: [] }).pass(20_000);
+    for (const [index, name] of names.entries()) {
+      const seen = names.slice(0, index).map((other) => alive(other));
+      life.see(...seen, alive(name, { Phase: 'starting' })).pass(10);
+      life.see(...seen, alive(name, { Phase: 'backoff' })).pass(10);
+      send(life.signal(10).state);
+    }
   });
 });
 
@@ -99,11 +109,9 @@ describe('the configuration in the memo', () => {
     });
   }
 
-  it('the longest configuration leaves room for a state of any size', () => {
-    const config = keptConfig(
-      { ...({} as RunConfig), program: { fromIndex: 0, argv: ['x'.repeat(MAX_KEPT_BYTES)] } },
-      '1',
-    );
+  it('leaves room for a state of any size when it is as long as it may be', () => {
+    const program = { fromIndex: 0, argv: ['x'.repeat(MAX_KEPT_BYTES)] } as const;
+    const config = keptConfig({ ...({} as RunConfig), program }, '1');
     const said = Array.from({ length: 200 }, (_, index) => `${index}`.padStart(250, 'x'));
     const memo = writeMemo({ state: { ...state, said }, isHeld: false, config });
     encodeCommit({ ack: undefined, memo, commands: [] });

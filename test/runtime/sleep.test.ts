@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';
-import type { HostCommand } from '../../src/runtime/host/host.ts';
-import { Log } from '../../src/runtime/log.ts';
-import type { SleepWatch } from '../../src/runtime/membership.ts';
+import type { Membership } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
 import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { alive, mainConfig, START, sidecarConfig } from '../core/helpers.ts';
 import { Life } from '../core/life.ts';
+import { SILENT } from './recorder.ts';
 
 const MINUTE_MS = 60_000;
+const WATCH = { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
 
 describe('the state of a member', () => {
   const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [alive('proxy')] });
@@ -22,20 +22,12 @@ describe('the state of a member', () => {
     assert.equal(whyAwakeByState(mainConfig(), running), undefined);
   });
 
+  const exit = { code: 0, signal: undefined };
+  const LEFTOVERS = { is: 'leftovers', id: 1, exit, sinceMs: 0, livedMs: 0, oom: false, strays: false } as const;
   const not: Readonly<Record<string, Partial<State>>> = {
     'before the graveyard was looked at': { peers: undefined },
     'while a hook runs': { tasks: [{ key: 'postStart', id: 1, sinceMs: 0, untilMs: undefined, ending: false }] },
-    'while what the command has left behind is ended': {
-      child: {
-        is: 'leftovers',
-        id: 1,
-        exit: { code: 0, signal: undefined },
-        sinceMs: 0,
-        livedMs: 0,
-        oom: false,
-        strays: false,
-      },
-    },
+    'while what the command has left behind is ended': { child: LEFTOVERS },
     'when its life is over': { child: { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } },
   };
   for (const [when, change] of Object.entries(not))
@@ -66,30 +58,16 @@ describe('the state of a member', () => {
 });
 
 describe('Sleeper', () => {
-  const AFTER_MS = 10;
-
-  it('Sleeper makes one attempt at a time, however long a look at the graveyard takes', async (test: TestContext) => {
+  it('makes one attempt at a time, however long a look at the graveyard takes', async (test: TestContext) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { state } = new Life({ config: mainConfig(), peers: [] });
     const looks: (() => void)[] = [];
     const commands: string[] = [];
-    const sleeper = new Sleeper({
-      member: mainConfig(),
-      afterMs: AFTER_MS,
-      log: new Log({ level: 'silent', format: 'json', member: 'work' }),
-      now: () => state.now.mono,
-      state: () => state,
-      rest: () => RESTED,
-      membership: () => ({
-        sleepWatch: () => Promise.resolve({ own: '/graveyard/work', quiet: [], sockets: [], held: {} }),
-        handOver: () => new Promise<void>((resolve) => looks.push(resolve)),
-      }),
-      prepareStop: () => [],
-      commit: (sent) => commands.push(...sent.map(({ type }) => type)),
-    });
+    const handOver = () => new Promise<void>((resolve) => looks.push(resolve));
+    const sleeper = sleeperOf({ state, commands, afterMs: 10 }, { sleepWatch: async () => WATCH, handOver });
     sleeper.open();
     for (let turn = 0; turn < 5; turn++) {
-      test.mock.timers.tick(AFTER_MS);
+      test.mock.timers.tick(10);
       await nextTurn();
     }
     assert.deepEqual([looks.length, commands], [1, []]);
@@ -97,6 +75,27 @@ describe('Sleeper', () => {
     for (let turn = 0; turn < 5; turn++) await nextTurn();
     assert.deepEqual(commands, ['asleepAt', 'sleep']);
     sleeper.close();
+  });
+
+  it('sleeps also when each look at the graveyard falls into the moment in which it would', async (t) => {
+    const { state } = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [] });
+    t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    const commands: string[] = [];
+    let isLooking = false;
+    const looks = setInterval(() => {
+      isLooking = true;
+    }, 5_000);
+    t.after(() => clearInterval(looks));
+    const sleepWatch = async () => (isLooking ? 'the graveyard is being read' : WATCH);
+    const sleeper = sleeperOf({ state, commands, afterMs: 5_000 }, { sleepWatch, handOver: async () => {} });
+    sleeper.open();
+    for (let ms = 0; ms < MINUTE_MS; ms += 100) {
+      t.mock.timers.tick(100);
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+      isLooking = false;
+    }
+    sleeper.close();
+    assert.ok(commands.includes('sleep'));
   });
 });
 
@@ -126,42 +125,30 @@ describe('a supervisor that is woken often', () => {
   });
 });
 
-describe('a supervisor that may sleep', () => {
-  it('a supervisor falls asleep even if each look at the graveyard comes in that moment', async (t) => {
-    const { state } = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [] });
-    const log = new Log({ level: 'silent', format: 'json', member: 'web' });
-    t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-    const commands: HostCommand[] = [];
-    let isLooking = false;
-    const looks = setInterval(() => {
-      isLooking = true;
-    }, 5_000);
-    t.after(() => clearInterval(looks));
-    const sleepWatch = async (): Promise<SleepWatch | string> =>
-      isLooking ? 'the graveyard is being read' : { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
-    const membership = { sleepWatch, handOver: async () => {} };
-    const sleeper = new Sleeper({
-      member: mainConfig({ solo: false }),
-      afterMs: 5_000,
-      log,
-      now: () => state.now.mono,
-      state: () => state,
-      rest: () => RESTED,
-      membership: () => membership,
-      prepareStop: () => [],
-      commit: (given) => commands.push(...given),
-    });
-    sleeper.open();
-    for (let ms = 0; ms < MINUTE_MS; ms += 100) {
-      t.mock.timers.tick(100);
-      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-      isLooking = false;
-    }
-    sleeper.close();
-    assert.ok(commands.some(({ type }) => type === 'sleep'));
-  });
-});
-
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+interface Sleeping {
+  readonly state: State;
+  /** What init was told. */
+  readonly commands: string[];
+  readonly afterMs: number;
+}
+
+function sleeperOf(
+  { state, commands, afterMs }: Sleeping,
+  membership: Pick<Membership, 'sleepWatch' | 'handOver'>,
+): Sleeper {
+  return new Sleeper({
+    member: mainConfig(),
+    afterMs,
+    log: SILENT,
+    now: () => state.now.mono,
+    state: () => state,
+    rest: () => RESTED,
+    membership: () => membership,
+    prepareStop: () => [],
+    commit: (sent) => commands.push(...sent.map(({ type }) => type)),
+  });
 }

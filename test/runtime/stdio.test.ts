@@ -2,7 +2,7 @@
  * What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync, read, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,15 +23,10 @@ for (const flags of FLAGS) {
     const scratch = await tempGraveyard(t);
     const pipe = openPipe(t, scratch);
     const own = flags.map((flag) => (flag === 'GRAVEYARD' ? scratch.graveyard : flag));
-    const container = startContainer(scratch, {
-      flags: own,
-      command: ['sleep', '60'],
-      stdio: ['ignore', 'ignore', pipe],
-    });
-    const { bytesRead, buffer } = await within(
-      'the log begins',
-      promisify(read)(pipe, Buffer.alloc(4_096), 0, 4_096, null),
-    );
+    const stdio: StdioOptions = ['ignore', 'ignore', pipe];
+    const container = startContainer(scratch, { flags: own, command: ['sleep', '60'], stdio });
+    const begun = promisify(read)(pipe, Buffer.alloc(4_096), 0, 4_096, null);
+    const { bytesRead, buffer } = await within('the log begins', begun);
     assert.match(buffer.toString('utf8', 0, bytesRead), /"started"/);
     assert.equal(isBlocking(pipe), true);
     await container.kill();
@@ -77,12 +72,8 @@ for (const flags of [['--nosuch'], ['--config', '/nowhere']]) {
     const scratch = await tempGraveyard(t);
     const pipe = openPipe(t, scratch);
     fill(pipe);
-    const { status } = await startContainer(scratch, {
-      flags,
-      command: ['true'],
-      stdio: ['ignore', 'ignore', pipe],
-    }).exit();
-    assert.equal(status, 125);
+    const stdio: StdioOptions = ['ignore', 'ignore', pipe];
+    assert.equal((await startContainer(scratch, { flags, command: ['true'], stdio }).exit()).status, 125);
   });
 }
 

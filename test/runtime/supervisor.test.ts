@@ -4,40 +4,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { SystemClock } from '../../src/runtime/clock.ts';
-import type { Commit, Host, HostEvent } from '../../src/runtime/host/host.ts';
-import { Log } from '../../src/runtime/log.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { readMemo } from '../../src/runtime/memo.ts';
-import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { MOST } from '../../src/runtime/timeouts.ts';
-import { BOOT, HOST_ID, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
+import { HOST_ID, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { within } from '../helpers/wait.ts';
 import { listen } from './probes/servers.ts';
-
-/** A host whose child lives and takes no notice of signals. */
-class Recorder implements Host {
-  readonly limits = [];
-  readonly commits: Commit[] = [];
-  onCommit: () => void = () => {};
-  #onEvent: (event: HostEvent) => void = () => {};
-
-  async open(onEvent: (event: HostEvent) => void): ReturnType<Host['open']> {
-    this.#onEvent = onEvent;
-    return { hostId: HOST_ID, startedAt: mono(), memo: undefined, isPid1: true };
-  }
-
-  tell(event: HostEvent): void {
-    this.#onEvent(event);
-  }
-
-  commit(commit: Commit): void {
-    this.commits.push(commit);
-    this.onCommit();
-  }
-
-  async close(): Promise<void> {}
-}
+import { mono, Recorder, SILENT, supervise } from './recorder.ts';
 
 /** As on a volume whose server is gone: what looks at it never comes back. */
 class Stuck extends Membership {
@@ -57,13 +31,9 @@ class Slow extends Membership {
   }
 }
 
-function mono(): number {
-  return Math.floor(Number(process.hrtime.bigint()) / 1e6);
-}
-
 test('after a pause of the machine a graveyard that hangs does not hold up what is due', async (t) => {
   const member = mainConfig({ name: 'web', solo: false, gracePeriodMs: 20_000 });
-  const [host, log] = [new Recorder(), new Log({ level: 'silent', format: 'json', member: 'web' })];
+  const host = new Recorder();
   let pauseMs = 0;
   class Paused extends SystemClock {
     override now(): ReturnType<SystemClock['now']> {
@@ -72,19 +42,13 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
     }
   }
   const clock = new Paused();
-  const membership = new Stuck({ dir: temporaryDirectory(), member, clock, log });
+  const membership = new Stuck({ dir: temporaryDirectory(), member, clock, log: SILENT });
   t.after(() => membership.close());
-  const wishes = { firstOnly: false, commands: [] };
-  const program = { fromIndex: 0, argv: ['server'] } as const;
-  const openMembership = async (): Promise<Membership> => membership;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
-  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
-  const killed = new Promise<void>((resolve) => {
-    host.onCommit = () => {
-      const { commands = [] } = host.commits.at(-1) ?? {};
-      if (commands.some((command) => command.type === 'kill' && command.signal === 9)) resolve();
-    };
-  });
+  await supervise({ host, member, clock, openMembership: async () => membership });
+  host.tellOfStart();
+  const killed = host.next(({ commands }) =>
+    commands.find((command) => command.type === 'kill' && command.signal === 9),
+  );
   // The timer for the deadline is set before the pause and runs out after it.
   host.tell({ type: 'signal', seq: 2, at: mono() - 19_000, signal: 15, senderPid: 0, fromTerminal: false });
   pauseMs = 60_000;
@@ -93,27 +57,17 @@ test('after a pause of the machine a graveyard that hangs does not hold up what 
 
 test('a sidecar whose membership loads longer than a claim may take starts once it is loaded', async (t) => {
   const member = sidecarConfig({ name: 'proxy', solo: false });
-  const [host, log, clock] = [
-    new Recorder(),
-    new Log({ level: 'silent', format: 'json', member: 'proxy' }),
-    new SystemClock(),
-  ];
-  const membership = new Membership({ dir: temporaryDirectory(), member, clock, log });
+  const host = new Recorder();
+  const membership = new Membership({ dir: temporaryDirectory(), member, clock: new SystemClock(), log: SILENT });
   t.after(() => membership.close());
-  const wishes = { firstOnly: false, commands: [] };
-  const program = { fromIndex: 0, argv: ['server'] } as const;
   const [asked, loaded] = [Promise.withResolvers<void>(), Promise.withResolvers<Membership>()];
   const openMembership = (): Promise<Membership> => {
     asked.resolve();
     return loaded.promise;
   };
-  const spawned = new Promise<void>((resolve) => {
-    host.onCommit = () => {
-      if (host.commits.at(-1)?.commands.some(({ type }) => type === 'spawn')) resolve();
-    };
-  });
+  const spawned = host.next(({ commands }) => commands.find(({ type }) => type === 'spawn'));
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const started = new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
+  const started = supervise({ host, member, openMembership });
   await asked.promise;
   t.mock.timers.tick(MOST.claimingMs);
   t.mock.timers.reset();
@@ -126,30 +80,19 @@ test('a sidecar whose membership loads longer than a claim may take starts once 
 
 test('a death that takes seconds to write is waited for when nothing hurries', async (t) => {
   const member = mainConfig({ name: 'web', solo: false });
-  const [host, log, clock] = [
-    new Recorder(),
-    new Log({ level: 'silent', format: 'json', member: 'web' }),
-    new SystemClock(),
-  ];
-  const membership = new Slow({ dir: temporaryDirectory(), member, clock, log });
+  const host = new Recorder();
+  const membership = new Slow({ dir: temporaryDirectory(), member, clock: new SystemClock(), log: SILENT });
   t.after(() => membership.close());
-  const wishes = { firstOnly: false, commands: [] };
-  const program = { fromIndex: 0, argv: ['server'] } as const;
-  const openMembership = async (): Promise<Membership> => membership;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership }).start();
-  const hasLeft = (): boolean => host.commits.some(({ commands }) => commands.some(({ type }) => type === 'exit'));
-  const left = new Promise<void>((resolve) => {
-    host.onCommit = () => hasLeft() && resolve();
-  });
+  await supervise({ host, member, openMembership: async () => membership });
+  const left = host.next(({ commands }) => commands.find(({ type }) => type === 'exit'));
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
-  host.tell({ type: 'exited', seq: 2, at: mono(), id: 1, pid: 17, code: 0, signal: undefined, core: false });
-  host.tell({ type: 'groupGone', seq: 3, at: mono(), id: 1, strays: 0 });
+  host.tellOfStart();
+  host.tellOfEnd();
   await membership.asked.promise;
   t.mock.timers.tick(5_000);
   t.mock.timers.reset();
   await new Promise((resolve) => setImmediate(resolve));
-  const hasLeftEarly = hasLeft();
+  const hasLeftEarly = host.commands.some(({ type }) => type === 'exit');
   membership.settled.resolve();
   assert.equal(hasLeftEarly, false);
   await within('the exit', left);
@@ -158,31 +101,16 @@ test('a death that takes seconds to write is waited for when nothing hurries', a
 test('a probe that succeeded while this process stood still is a success', async (t) => {
   const port = await listen(t, createServer());
   const readiness = probe({ kind: 'tcp', host: '127.0.0.1', port }, { timeoutMs: 300, periodMs: 600_000 });
-  const member = mainConfig({ probes: { startup: undefined, liveness: undefined, readiness } });
-  const [host, log, clock] = [
-    new Recorder(),
-    new Log({ level: 'silent', format: 'json', member: 'web' }),
-    new SystemClock(),
-  ];
-  const wishes = { firstOnly: false, commands: [] };
-  const program = { fromIndex: 0, argv: ['server'] } as const;
-  await new Supervisor({ member, program, host, wishes, clock, log, bootId: BOOT, openMembership: undefined }).start();
-  const result = new Promise<unknown>((resolve) => {
-    host.onCommit = () => {
-      const { vitals } = readMemo(host.commits.at(-1)?.memo ?? '{}', HOST_ID)?.state ?? {};
-      if (vitals?.readiness !== undefined) resolve(vitals.readiness.lastOk);
-    };
-  });
-  // The channel reports before the connection is requested in the next tick. The pause takes the tick after that.
+  const host = new Recorder();
+  await supervise({ host, member: mainConfig({ probes: { startup: undefined, liveness: undefined, readiness } }) });
+  const result = host.next(({ memo }) => readMemo(memo ?? '{}', HOST_ID)?.state.vitals.readiness?.lastOk);
+  // Told before the connection is asked for, which is in the next tick; the one after that is ours.
   const pause = (): void => {
     process.nextTick(() => process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)));
   };
   subscribe('net.client.socket', pause);
   t.after(() => unsubscribe('net.client.socket', pause));
-  host.tell({ type: 'spawned', seq: 1, at: mono(), id: 1, pid: 17 });
-  t.after(() =>
-    host.tell({ type: 'exited', seq: 2, at: mono(), id: 1, pid: 17, code: 0, signal: undefined, core: false }),
-  );
-  t.after(() => host.tell({ type: 'groupGone', seq: 3, at: mono(), id: 1, strays: 0 }));
+  host.tellOfStart();
+  t.after(() => host.tellOfEnd());
   assert.equal(await within('the result of the probe', result), true);
 });

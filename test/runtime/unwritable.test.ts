@@ -17,16 +17,9 @@ function linesOf(format: 'json' | 'text', mode: number): readonly string[] {
   mkdirSync(join(dir, 'g'));
   chmodSync(join(dir, 'g'), mode);
   const flags = ['--graveyard', join(dir, 'g'), '--restart-policy', 'Never', '--log-format', format, '--name', 'web'];
-  const { stderr, status } = spawnSync(
-    SEXTON,
-    ['run', ...flags, '--drain', '10ms', '--', 'sh', '-c', 'kill $PPID; sleep 60'],
-    {
-      env: { PATH: process.env.PATH },
-      encoding: 'utf8',
-      uid: UID,
-      gid: UID,
-    },
-  );
+  const words = ['run', ...flags, '--drain', '10ms', '--', 'sh', '-c', 'kill $PPID; sleep 60'];
+  const options = { env: { PATH: process.env.PATH }, encoding: 'utf8', uid: UID, gid: UID } as const;
+  const { stderr, status } = spawnSync(SEXTON, words, options);
   assert.equal(status, 143, stderr);
   return stderr.trimEnd().split('\n');
 }
@@ -38,9 +31,8 @@ for (const [what, mode] of [
   test(`D7 a graveyard that cannot be ${what} is one line with its remedy, among lines of JSON only`, {
     skip: needsRoot,
   }, () => {
-    const lines = linesOf('json', mode).map(
-      (line) => JSON.parse(line) as { level: string; message: string; error?: string },
-    );
+    type Line = { level: string; message: string; error?: string };
+    const lines = linesOf('json', mode).map((line) => JSON.parse(line) as Line);
     const bad = lines.filter(({ level }) => level === 'warn' || level === 'error');
     assert.equal(bad.length, 1, JSON.stringify(bad));
     assert.match(

@@ -8,6 +8,8 @@ export interface Footprint {
   /** Proportional: memory that n processes share counts one nth. */
   readonly pssKb: number;
   readonly privateKb: number;
+  /** Those of the private ones that were written to. */
+  readonly dirtyKb: number;
   readonly descriptors: number;
 }
 
@@ -19,6 +21,7 @@ export function footprintOf(pid: number): Footprint {
     rssKb: field('Rss'),
     pssKb: field('Pss'),
     privateKb: field('Private_Clean') + field('Private_Dirty'),
+    dirtyKb: field('Private_Dirty'),
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
   };
 }

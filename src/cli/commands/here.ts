@@ -14,7 +14,7 @@ import { parseGraveyard } from '../../config/notation/values.ts';
 import { resolveRun } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { Now } from '../../report/tombstones.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
+import { readBootId } from '../../runtime/clock.ts';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
 import { SextonError } from '../../text/errors.ts';
 import { machine } from '../machine.ts';

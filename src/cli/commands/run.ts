@@ -6,8 +6,7 @@
 import type { DropIn } from '../../config/dropin/line.ts';
 import { keptConfig, type RunConfig, restoredConfig } from '../../config/run-config.ts';
 import type { State } from '../../core/state/state.ts';
-import { readBootId } from '../../runtime/boot-id.ts';
-import { SystemClock } from '../../runtime/clock.ts';
+import { readBootId, SystemClock } from '../../runtime/clock.ts';
 import type { Hello, Host } from '../../runtime/host/host.ts';
 import { InitHost } from '../../runtime/host/init.ts';
 import { whyWithoutInit } from '../../runtime/host/without-init.ts';

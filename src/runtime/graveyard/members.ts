@@ -1,14 +1,12 @@
 /**
  * The members of a pod as a reader from outside sees them: their tombstones, and which of them have vanished without a
- * death.
+ * death, or sleep.
  */
-import { stat } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Tombstone } from '../../core/format/tombstone.ts';
-import { handleOf } from '../../core/format/tombstone.ts';
+import { handleOf, type Tombstone } from '../../core/format/tombstone.ts';
 import { type Handle, probeHandle } from './handle.ts';
 import { readGraveyard, type Unreadable } from './read.ts';
-import { readSleepers } from './sleepers.ts';
 
 export interface Members {
   /** Sorted by name; the `Reason` of a member that is gone without a death is `lost`. */
@@ -43,4 +41,35 @@ export async function readMembers(dir: string): Promise<Members> {
 /** kubexit has no socket, and the dead have closed theirs. */
 async function probe(dir: string, { Version, Died, Name }: Tombstone): Promise<Handle> {
   return Version === 0 || Died !== undefined ? { is: 'none' } : probeHandle(join(dir, handleOf(Name)));
+}
+
+/**
+ * Those of these members whose supervisor sleeps. The init of each holds a read lock on the tombstone meanwhile, which
+ * the kernel lists in every container and drops when that init ends. No file is written, which would wake the others.
+ * Where the kernel does not list locks (gVisor) none seems to sleep.
+ */
+export async function readSleepers(dir: string, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const locked = lockedIn(await readFile('/proc/locks', 'latin1').catch(() => ''));
+  const keys = await Promise.all(names.map((name) => keyOf(join(dir, name))));
+  return new Set(names.filter((_, index) => locked.has(keys[index] ?? '')));
+}
+
+/** `1: OFDLCK ADVISORY  READ -1 fe:00:15343672 0 EOF`: proc_locks(5). */
+function lockedIn(locks: string): ReadonlySet<string> {
+  const found = locks.matchAll(/^\d+: OFDLCK +ADVISORY +READ +-?\d+ +([0-9a-f]+:[0-9a-f]+:\d+) /gm);
+  return new Set([...found].map(([, key]) => key ?? ''));
+}
+
+/** undefined: there is no such file. The device number is split as makedev(3) packs it. */
+async function keyOf(path: string): Promise<string | undefined> {
+  const stat = await lstat(path, { bigint: true }).catch(() => undefined);
+  if (stat === undefined) return undefined;
+  const { dev, ino } = stat;
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn);
+  return [hex(major), hex(minor), ino].join(':');
+}
+
+function hex(number: bigint): string {
+  return number.toString(16).padStart(2, '0');
 }

@@ -59,9 +59,7 @@ export const drain: Case = {
         notes.push(`${scene.name}: ${share} % of one core (aim: at most 2 %)${story}`);
       }
     }
-    return [
-      { title: 'drain: CPU time in each second', unit: 'ns', figures: cpu.figures(), references: [], aims: [], notes },
-    ];
+    return [{ title: 'drain: CPU time in each second', unit: 'ns', figures: cpu.figures(), notes }];
   },
 };
 

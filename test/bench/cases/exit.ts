@@ -32,7 +32,6 @@ function table(when: string, samples: Samples): Measurement {
     figures: samples.figures(),
     references: [TINI],
     aims: [{ subject: SEXTON_NAME, reference: TINI, atMost: 1.5 }],
-    notes: [],
   };
 }
 
@@ -53,7 +52,6 @@ async function wholeLife({ programs, subjects, rounds }: Setup): Promise<Measure
     figures: samples.figures(),
     references: [TINI, subjects.node.name],
     aims: [{ subject: SEXTON_NAME, reference: TINI, atMost: 1.3 }],
-    notes: [],
   };
 }
 

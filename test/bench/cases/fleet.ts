@@ -110,7 +110,6 @@ function memoryTable(one: Memory, all: Memory, members: number, notes: readonly 
     title: 'fleet: memory of one member, its application left out',
     unit: 'KiB',
     figures,
-    references: [],
     aims: [{ subject: `${members}: Pss`, atMost: 205 }],
     notes,
   };
@@ -122,9 +121,7 @@ function cpuTable(perMember: readonly number[], members: number): Measurement {
     title: 'fleet: CPU of a member in a minute in which nothing happens, with its application; a sample is of one pod',
     unit: 'ns',
     figures: [{ subject, samples: perMember }],
-    references: [],
     aims: [{ subject, atMost: 1e6 }],
-    notes: [],
   };
 }
 

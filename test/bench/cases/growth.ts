@@ -53,6 +53,5 @@ function table(key: keyof Growth, samples: Samples): Measurement {
     figures: samples.figures(),
     references: key === 'lastStopMs' ? [] : [SMALLEST],
     aims: key === 'life' ? LARGEST.map((subject) => ({ subject, reference: SMALLEST, atMost: 2 })) : [],
-    notes: [],
   };
 }

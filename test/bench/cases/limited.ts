@@ -43,7 +43,6 @@ function table(what: string, samples: Samples, references: readonly string[]): M
     figures: samples.figures(),
     references,
     aims: references.map((reference) => ({ subject: ASLEEP, reference, atMost: 1.3 })),
-    notes: [],
   };
 }
 

@@ -5,10 +5,10 @@
  * (program text, mostly) is resident but not private. Private is Private_Clean + Private_Dirty of smaps_rollup:
  * proc_pid_smaps(5).
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSupervisor } from '../../helpers/container.ts';
 import { childrenOf } from '../../helpers/process.ts';
+import { type Footprint, footprintOf } from '../../scale/footprint.ts';
 import { type Container, withContainers } from '../container.ts';
 import { Graveyards } from '../graveyards.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';
@@ -54,42 +54,30 @@ interface Books {
   readonly Dirty: Samples;
 }
 
-interface Amount {
-  readonly rss: number;
-  readonly privateAll: number;
-  readonly dirty: number;
-}
+type Amount = Pick<Footprint, 'rssKb' | 'privateKb' | 'dirtyKb'>;
 
 function note(books: Books, { subject, pid1 }: Container): void {
-  const init = amountOf(pid1);
+  const init = footprintOf(pid1);
   if (!subject.hasSupervisor) return enter(books, subject.name, init);
   const supervisor = childrenOf(pid1).find(isSupervisor);
   const sleeps = subject.name.endsWith(ASLEEP);
   if (sleeps !== (supervisor === undefined)) throw new Error(`${subject.name}: it is ${sleeps ? 'awake' : 'gone'}`);
   if (sleeps) return enter(books, subject.name, init);
   if (supervisor === undefined) throw new Error('cannot measure the supervisor: it is not there');
-  const beside = amountOf(supervisor);
+  const beside = footprintOf(supervisor);
   enter(books, `${subject.name}: init`, init);
   enter(books, `${subject.name}: supervisor`, beside);
   enter(books, subject.name, {
-    rss: init.rss + beside.rss,
-    privateAll: init.privateAll + beside.privateAll,
-    dirty: init.dirty + beside.dirty,
+    rssKb: init.rssKb + beside.rssKb,
+    privateKb: init.privateKb + beside.privateKb,
+    dirtyKb: init.dirtyKb + beside.dirtyKb,
   });
 }
 
-function enter(books: Books, name: string, { rss, privateAll, dirty }: Amount): void {
-  books.Rss.add(name, rss);
-  books.Private.add(name, privateAll);
-  books.Dirty.add(name, dirty);
-}
-
-function amountOf(pid: number): Amount {
-  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
-  const field = (name: string): number =>
-    Number(new RegExp(`^${name}: +([0-9]+) kB$`, 'm').exec(rollup)?.[1] ?? Number.NaN);
-  const dirty = field('Private_Dirty');
-  return { rss: field('Rss'), privateAll: field('Private_Clean') + dirty, dirty };
+function enter(books: Books, name: string, { rssKb, privateKb, dirtyKb }: Amount): void {
+  books.Rss.add(name, rssKb);
+  books.Private.add(name, privateKb);
+  books.Dirty.add(name, dirtyKb);
 }
 
 function table(what: string, samples: Samples): Measurement {
@@ -98,7 +86,6 @@ function table(what: string, samples: Samples): Measurement {
     unit: 'KiB',
     figures: samples.figures(),
     references: [BARE_NODE],
-    aims: [],
     notes: [
       'two of each run at once, so shared program text is not private; the sum of init and supervisor bears the name alone',
     ],

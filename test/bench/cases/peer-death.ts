@@ -48,8 +48,6 @@ function table(what: string, samples: Samples): Measurement {
     title: `peer-death: from KILL of PID 1 of the main until ${what}`,
     unit: 'ns',
     figures,
-    references: [],
-    aims: [],
     notes: figures.map(
       ({ subject, samples: all }) => `${subject}: worst ${(Math.max(...all) / NS_PER_MS).toFixed(1)} ms`,
     ),

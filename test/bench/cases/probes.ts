@@ -3,12 +3,13 @@
  * time is that of init, the supervisor and all that they have reaped, from the scheduler's own count; the application's
  * is not in it.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../examples/stage.ts';
 import { isSupervisor } from '../../helpers/container.ts';
 import { NODE } from '../../helpers/paths.ts';
 import { childrenOf } from '../../helpers/process.ts';
+import { footprintOf } from '../../scale/footprint.ts';
 import { type Container, withContainers } from '../container.ts';
 import { type Case, Samples } from '../measurement.ts';
 import { SEXTON_NAME, type Subject } from '../subjects.ts';
@@ -48,13 +49,12 @@ export const probes: Case = {
     const notes = [`${SECONDS} s with a probe every second, all three containers at the same time`];
     const references = [`sexton, ${KINDS[0]}`];
     return [
-      { title: 'probes: CPU time of one probe', unit: 'ns', figures: cpu.figures(), references: [], aims: [], notes },
+      { title: 'probes: CPU time of one probe', unit: 'ns', figures: cpu.figures(), notes },
       {
         title: 'probes: private memory behind them',
         unit: 'KiB',
         figures: memory.figures(),
         references,
-        aims: [],
         notes,
       },
     ];
@@ -104,15 +104,11 @@ function reapedOf(pid: number): number {
 const NS_PER_TICK = 1e7;
 
 function privateOf(container: Container): number {
-  return [container.pid1, supervisorOf(container)]
-    .map((pid) => readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
-    .flatMap((rollup) => [...rollup.matchAll(/^Private_(?:Clean|Dirty): +([0-9]+) kB$/gm)])
-    .reduce((sum, [, kib]) => sum + Number(kib), 0);
+  return footprintOf(container.pid1).privateKb + footprintOf(supervisorOf(container)).privateKb;
 }
 
 /** Open descriptors of both programs, and processes. */
 function thingsOf(container: Container): number {
-  const pids = [container.pid1, supervisorOf(container)];
-  const descriptors = pids.map((pid) => readdirSync(`/proc/${pid}/fd`).length);
+  const descriptors = [container.pid1, supervisorOf(container)].map((pid) => footprintOf(pid).descriptors);
   return descriptors.reduce((sum, count) => sum + count, childrenOf(container.pid1).length);
 }

@@ -63,7 +63,6 @@ function table(when: string, samples: Samples): Measurement {
     unit: 'ns',
     figures: samples.figures(),
     references: [TINI],
-    aims: [],
     notes: ['the first and only signal of its container; sexton-init passes it on and tells the supervisor'],
   };
 }

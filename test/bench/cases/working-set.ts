@@ -34,8 +34,6 @@ export const workingSet: Case = {
         unit: 'KiB',
         figures: samples.figures(),
         references: [BARE_NODE],
-        aims: [],
-        notes: [],
       },
     ];
   },

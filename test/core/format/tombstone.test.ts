@@ -121,18 +121,12 @@ describe('formatTombstone', () => {
       History: Array.from({ length: 500 }, (_, index) => ({ At: long, Event: long, [`k${index}`]: long })),
     });
     assert.equal(Buffer.byteLength(written), RESERVE_BYTES);
-    assert.equal(
-      Object.keys(JSON.parse(written)).filter((key) => key !== 'History').length,
-      Object.keys(FULL).length - 1,
-    );
+    const kept = Object.keys(JSON.parse(written)).filter((key) => key !== 'History');
+    assert.equal(kept.length, Object.keys(FULL).length - 1);
   });
 
   it('a history that is too large loses its oldest middle entries', () => {
-    const long = Array.from({ length: 64 }, (_, index) => ({
-      At: TIME,
-      Event: `event ${index}`,
-      Detail: 'd'.repeat(200),
-    }));
+    const long = entries(64).map((it) => ({ ...it, Detail: 'd'.repeat(200) }));
     const { History = [] } = parsed('a', formatTombstone({ Version: 1, Name: 'a', History: long }));
     assert.ok(History.length > 16 && History.length < 64, `${History.length} entries`);
     assert.deepEqual(History.slice(0, 8), long.slice(0, 8));
@@ -145,11 +139,8 @@ describe('formatTombstone', () => {
   });
 
   it('a tombstone has no control character or bidirectional mark', () => {
-    const { StopReason } = parsed(
-      'a',
-      formatTombstone({ Version: 1, Name: 'a', StopReason: 'x\u001b[2J\u202e\n\u009by' }),
-    );
-    assert.equal(StopReason, 'x?[2J???y');
+    const written = formatTombstone({ Version: 1, Name: 'a', StopReason: 'x\u001b[2J\u202e\n\u009by' });
+    assert.equal(parsed('a', written).StopReason, 'x?[2J???y');
   });
 });
 
@@ -218,11 +209,7 @@ describe('parseTombstone', () => {
     ['an endless nesting inside', `{"Version": 1, "Name": "a", "X": ${'['.repeat(60_000)}`],
     ['more than 64 KiB', `{"Version": 1, "Name": "a"}${' '.repeat(65_536)}`],
   ];
-  for (const [what, content] of refusals) {
-    it(`parseTombstone refuses ${what}`, () => {
-      assert.notEqual(refused('a', content), '');
-    });
-  }
+  for (const [what, content] of refusals) it(`refuses ${what}`, () => assert.notEqual(refused('a', content), ''));
 
   it('K17 parseTombstone takes no file whose name is not a member name', () => {
     for (const odd of ['x, main', '../x', '.x', 'X', '', 'x-', 'a'.repeat(64), 'a\n', '__proto__', 'ä']) {
@@ -242,10 +229,8 @@ describe('parseTombstone', () => {
   });
 
   it('parseTombstone caps long texts and long histories', () => {
-    const read = parsed(
-      'a',
-      JSON.stringify({ Version: 1, Name: 'a', StopReason: 'r'.repeat(9000), History: entries(300) }),
-    );
+    const long = { Version: 1, Name: 'a', StopReason: 'r'.repeat(9000), History: entries(300) };
+    const read = parsed('a', JSON.stringify(long));
     assert.equal(read.StopReason?.length, MAX_TEXT);
     assert.equal(read.History?.length, MAX_HISTORY);
   });
@@ -277,9 +262,7 @@ describe('parseTombstone of a file by kubexit', () => {
     ['keys of sexton in it as unknown', JSON.stringify({ Born, Phase: 'dead', Name: 'b' }), { Born }],
   ];
   for (const [what, content, expected] of readings) {
-    it(`parseTombstone reads ${what}`, () => {
-      assert.deepEqual(parsed('a', content), { Version: 0, Name: 'a', ...expected });
-    });
+    it(`reads ${what}`, () => assert.deepEqual(parsed('a', content), { Version: 0, Name: 'a', ...expected }));
   }
 
   const refusals: readonly (readonly [string, string])[] = [
@@ -291,11 +274,7 @@ describe('parseTombstone of a file by kubexit', () => {
     ['neither birth nor death', 'ExitCode: 0\n'],
     ['plain text', 'hello world\n'],
   ];
-  for (const [what, content] of refusals) {
-    it(`parseTombstone refuses ${what}`, () => {
-      assert.notEqual(refused('a', content), '');
-    });
-  }
+  for (const [what, content] of refusals) it(`refuses ${what}`, () => assert.notEqual(refused('a', content), ''));
 });
 
 const FULL: Tombstone = {

@@ -37,10 +37,7 @@ describe('a start that a stop request has overtaken', () => {
     assert.deepEqual(done, ['spawn 1', 'info: asked to stop', 'info: dead', 'exit 143']);
     assert.equal(state.births, 0);
     assert.equal(state.child.is === 'gone' && state.child.reason, 'never-started');
-    assert.deepEqual(
-      state.chronicle.history.filter(({ Event }) => Event === 'start failed'),
-      [],
-    );
+    assert.ok(state.chronicle.history.every(({ Event }) => Event !== 'start failed'));
   });
 
   it('A5 a prevented start is ordered again with the same id if no stop request came', () => {

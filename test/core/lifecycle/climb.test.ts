@@ -4,9 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { alive, probes, sidecarConfig } from '../helpers.ts';
+import { probes } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life, main } from '../life.ts';
+import { Life, main, sidecar } from '../life.ts';
+import { restartAsked } from '../table/columns.ts';
 
 const LADDER = [
   { signal: 15, forMs: 400 },
@@ -73,10 +74,8 @@ describe('strays', () => {
   });
 
   it('strays that outlive KILL hold up a restart of the pod for 2 s', () => {
-    const child: ChildScript = { stray: 'unkillable', on: { 15: 'ignores' } };
-    const ask = { by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
-    const life = new Life(main({ gracePeriodMs: 5_000 }, child));
-    life.feed({ type: 'restartAsked', ask: { ...ask, requestedMs: life.nowMs } }).pass(10_000);
+    const life = new Life(main({ gracePeriodMs: 5_000 }, { stray: 'unkillable', on: { 15: 'ignores' } }));
+    life.feed(restartAsked(life.nowMs)).pass(10_000);
     assert.deepEqual([life.sweeps, life.spawns], [[[4_750, 9]], [0, 6_750]]);
   });
 
@@ -139,15 +138,13 @@ describe('the kill of a child', () => {
   });
 
   it('a KILL because memory ran out is followed by another life', () => {
-    const config = sidecarConfig(probes({}));
-    const life = new Life({ config, peers: [alive('work')] }).pass(100).killChild({ oom: true }).pass(100);
+    const life = new Life(sidecar(probes({}))).pass(100).killChild({ oom: true }).pass(100);
     assert.deepEqual([life.spawns, life.tombstone.LastReason, life.tombstone.LastExitCode], [[0, 200], 'oom', 137]);
   });
 
   it('a KILL by init that is heard late starts no other life before its group is gone', () => {
     const life = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
-    const ask = { requestedMs: life.nowMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
-    life.feed({ type: 'restartAsked', ask });
+    life.feed(restartAsked(life.nowMs));
     life.nowMs += 9_000;
     life.feed({ type: 'overdue', id: 1 });
     life.nowMs += 1_500;

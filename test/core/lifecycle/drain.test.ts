@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { parseQuits } from '../../../src/config/notation/quit.ts';
 import type { AdaptiveDrain, MemberConfig } from '../../../src/core/config.ts';
+import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import type { SteadyPace } from '../../../src/core/state/state.ts';
 import { config as anyConfig, child, perform, schedule } from '../arbitraries.ts';
 import { ADAPTIVE_DRAIN, alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from '../helpers.ts';
@@ -40,8 +42,10 @@ function isDraining({ state }: Life): boolean {
   return state.phase === 'draining' && state.stop?.waitsFor === 'drain';
 }
 
-function drained({ state }: Life): object | undefined {
-  return state.chronicle.history.find(({ Event }) => Event === 'drained');
+/** The entry of the history, without its time. */
+function drained({ state }: Life): object {
+  const { At: _at, ...entry } = state.chronicle.history.find(({ Event }) => Event === 'drained') ?? {};
+  return entry;
 }
 
 const effects = (life: Life, type: string) => life.done.filter(({ effect }) => effect.type === type).length;
@@ -57,10 +61,8 @@ describe('the adaptive drain', () => {
     assert.equal(effects(life, 'unwatchTraffic'), 1);
     const { ended, connections } = life.state.traffic ?? {};
     assert.deepEqual([ended, connections], ['quiet', 3]);
-    assert.deepEqual(
-      { ...drained(life), At: '' },
-      { At: '', Event: 'drained', Why: 'quiet', AfterMs: 2_400, Connections: 3, Ignored: 0 },
-    );
+    const entry = { Event: 'drained', Why: 'quiet', AfterMs: 2_400, Connections: 3, Ignored: 0 };
+    assert.deepEqual(drained(life), entry);
   });
 
   it('a drain is never shorter than `min`, however quiet it is', () => {
@@ -100,10 +102,8 @@ describe('the adaptive drain', () => {
       warnings(awake).join(),
       /^all connections of the drain came from 10\.244\.1\.1 to port 8080, one every 1\.0 s, as readiness probes/,
     );
-    assert.deepEqual(
-      warnings(seen(seen(asked().pass(14_000), 10, told).pass(900), 10, { connections: 99 }).pass(100)),
-      [],
-    );
+    const mixed = seen(seen(asked().pass(14_000), 10, told).pass(900), 10, { connections: 99 }).pass(100);
+    assert.deepEqual(warnings(mixed), []);
   });
 
   it('a drain takes `max` when nothing is reported: silence is not quiet', () => {
@@ -120,10 +120,8 @@ describe('the adaptive drain', () => {
     assert.equal(warnings.length, 1);
     assert.ok(isDraining(life.pass(13_800)));
     assert.equal(life.pass(200).state.traffic?.ended, 'max');
-    assert.deepEqual(
-      { ...drained(life), At: '' },
-      { At: '', Event: 'drained', Why: 'max', AfterMs: 15_000, Unseen: 'no such file' },
-    );
+    const entry = { Event: 'drained', Why: 'max', AfterMs: 15_000, Unseen: 'no such file' };
+    assert.deepEqual(drained(life), entry);
   });
 
   it('a drain leaves the ladder its time before the deadline', () => {
@@ -149,6 +147,13 @@ describe('the adaptive drain', () => {
     seen(life.pass(2_500), 2_100);
     assert.equal(effects(life, 'startTask'), 1);
     assert.equal(life.state.traffic?.ended, 'quiet');
+  });
+
+  it('C1: the port of a known sidecar has no clients, unless ports= names it', () => {
+    const quit = parseQuits('istio,http://127.0.0.1:8080/quit');
+    const config = mainConfig({ quit: quit.ok ? quit.value : [] });
+    assert.deepEqual(sidecarPorts({ ...config, drain: ADAPTIVE_DRAIN }), [15_020]);
+    assert.deepEqual(sidecarPorts({ ...config, drain: { ...ADAPTIVE_DRAIN, ports: [15_020] } }), []);
   });
 
   it('late reports of the watch change nothing', () => {

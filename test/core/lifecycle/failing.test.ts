@@ -45,9 +45,8 @@ describe('a child whose liveness probe fails', () => {
       [undefined, undefined, 30_000],
     ] as const) {
       const child = { actions: { liveness: [BAD] }, on: { 15: 'ignores' } } as const;
-      const life = new Life(
-        always({ ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs, restart: 'never' }, child),
-      );
+      const config = { ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs };
+      const life = new Life(main(config, child));
       const expected = [[0, 15], [killAt, 9]]; // biome-ignore format: two signals
       assert.deepEqual([life.passUntilGone().signals, life.exitCode], [expected, 137]);
     }
@@ -59,9 +58,8 @@ describe('a child whose liveness probe fails', () => {
       [3_000, 1_500],
     ] as const) {
       const child: ChildScript = { actions: { liveness: [BAD], bye: ['never'] } };
-      const life = new Life(
-        always({ ...probes({ liveness: { failures: 1, graceMs } }), preStop: command('bye') }, child),
-      ).pass(at);
+      const config = { ...probes({ liveness: { failures: 1, graceMs } }), preStop: command('bye') };
+      const life = new Life(always(config, child)).pass(at);
       assert.deepEqual([life.runsOf('bye'), life.endsOf('bye'), life.signals], [[0], [at], [[at, 15]]]);
     }
   });
@@ -78,17 +76,15 @@ describe('a child whose liveness probe fails', () => {
 describe('a child whose startup probe fails', () => {
   it('N16, N07 a failed startup probe leads to life after life with growing pauses', () => {
     const child = { actions: { startup: [BAD] } };
-    const life = new Life(always({ ...probes({ startup: { failures: 2 } }), preStop: command('bye') }, child)).pass(
-      5_000,
-    );
+    const config = { ...probes({ startup: { failures: 2 } }), preStop: command('bye') };
+    const life = new Life(always(config, child)).pass(5_000);
     assert.deepEqual(life.spawns, [0, 1_100, 2_300, 3_700]);
     assert.deepEqual(life.runsOf('bye'), [1_000, 2_100, 3_300, 4_700]);
     assert.deepEqual([life.tombstone.Started, life.tombstone.LastReason], [undefined, 'stopped']);
   });
 
   it('N29 a failed startup probe that succeeds in the next life counts as any other', () => {
-    const child = { actions: { startup: [BAD, BAD, BAD, OK] } };
-    const life = new Life(always(probes({ startup: {} }), child)).pass(2_500);
+    const life = new Life(always(probes({ startup: {} }), { actions: { startup: [BAD, BAD, BAD, OK] } })).pass(2_500);
     assert.deepEqual([life.spawns, life.phase, life.tombstone.Started !== undefined], [[0, 2_100], 'running', true]);
   });
 });
@@ -113,10 +109,8 @@ describe('a child whose post-start hook fails', () => {
 describe('what follows a failed life', () => {
   const after = (restart: RestartMode, code: number, restartPolicy: MemberConfig['restartPolicy'] = 'Never') => {
     const child = { actions: { liveness: [BAD] }, on: { 15: { afterMs: 0, code } } };
-    const life = new Life(always({ ...probes({ liveness: { failures: 1 } }), restart, restartPolicy }, child)).pass(
-      100,
-    );
-    return life.exitCode ?? 'again';
+    const config = { ...probes({ liveness: { failures: 1 } }), restart, restartPolicy };
+    return new Life(always(config, child)).pass(100).exitCode ?? 'again';
   };
 
   it('what follows a failed life is as --restart says, and it is no success', () => {

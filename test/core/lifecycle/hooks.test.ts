@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life, main } from '../life.ts';
+import { Life, main, sidecar } from '../life.ts';
 
 const HI = { postStart: command('hi') };
 const BYE = { preStop: command('bye') };
@@ -58,19 +58,10 @@ describe('pre-stop', () => {
     const hooked = new Life(main({ ...BYE, gracePeriodMs: 30_000 }, { actions: { bye: takes(4_000) } })).signal(15);
     assert.deepEqual([hooked.phase, hooked.signals], ['draining', []]);
     hooked.passUntilGone();
-    const trapping = new Life(main({ gracePeriodMs: 30_000 }, { on: { 15: { afterMs: 4_000, code: 143 } } })).signal(
-      15,
-    );
-    trapping.passUntilGone();
+    const traps: ChildScript = { on: { 15: { afterMs: 4_000, code: 143 } } };
+    const trapping = new Life(main({ gracePeriodMs: 30_000 }, traps)).signal(15).passUntilGone();
     assert.deepEqual([hooked.signals, hooked.exitedAtMs, hooked.exitCode], [[[4_000, 15]], 4_000, 143]);
     assert.deepEqual([trapping.exitedAtMs, trapping.exitCode], [4_000, 143]);
-  });
-
-  it('pre-stop comes after the drain', () => {
-    const life = new Life(main({ ...BYE, drain: fixed(2_000) }, { actions: { bye: takes(500) } }))
-      .signal(15)
-      .passUntilGone();
-    assert.deepEqual([life.runsOf('bye'), life.signals], [[2_000], [[2_500, 15]]]);
   });
 
   it('N20 the pre-stop hook of a sidecar comes when its turn has come', () => {
@@ -136,11 +127,7 @@ describe('pre-stop', () => {
     const life = new Life(main({ ...HI, ...BYE }, { actions: { hi: ['never'], bye: takes(500) } }))
       .pass(100)
       .signal(15);
-    assert.deepEqual(life.runs, [
-      [0, 'hi'],
-      [100, 'bye'],
-    ]);
-    assert.equal(life.phase, 'draining');
+    assert.deepEqual([life.runsOf('hi'), life.runsOf('bye'), life.phase], [[0], [100], 'draining']);
     assert.deepEqual([life.passUntilGone().signals, life.endsOf('hi')], [[[600, 15]], [600]]);
   });
 
@@ -160,8 +147,7 @@ describe('pre-stop', () => {
   });
 
   it('pre-stop does not begin when there is no time left for it', () => {
-    const config = sidecarConfig({ ...BYE, gracePeriodMs: 10_000 });
-    const life = new Life({ config, peers: [alive('work')] }).signal(15).passUntilGone();
+    const life = new Life(sidecar({ ...BYE, gracePeriodMs: 10_000 })).signal(15).passUntilGone();
     assert.deepEqual([life.runs, life.signals], [[], [[8_000, 15]]]);
     assert.ok(life.logs.includes('warn: not running the pre-stop hook: its time is over'));
     const drained = new Life(main({ ...BYE, gracePeriodMs: 10_000, drain: fixed(60_000) })).signal(15).passUntilGone();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Probe, ProbeKind } from '../../../src/core/config.ts';
-import { alive, command, dead, fixed, mainConfig, probe, probes, sidecarConfig } from '../helpers.ts';
+import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
 import type { Run } from '../host.ts';
 import { Life, main } from '../life.ts';
 
@@ -35,15 +35,6 @@ describe('a probe', () => {
   it('a probe waits for its delay after the start of the child', () => {
     const life = probed('readiness', [OK], { delayMs: 2_500 }).pass(4_000);
     assert.deepEqual(life.runsOf('readiness'), [2_500, 3_500]);
-  });
-
-  it('a probe has the defaults of Kubernetes', () => {
-    const config = mainConfig({
-      probes: { startup: undefined, liveness: undefined, readiness: probe(command('readiness')) },
-    });
-    const life = new Life({ config, peers: [], child: { actions: { readiness: [OK, BAD, BAD, BAD, OK] } } });
-    const seen = [0, 10_000, 10_000, 10_000, 10_000].map((ms) => isHealthy(life.pass(ms)));
-    assert.deepEqual(seen, [true, true, true, false, true]);
   });
 
   it('a probe counts results in a row only', () => {
@@ -255,5 +246,31 @@ describe('a sidecar that holds', () => {
     const life = new Life({ config: hasty, peers: [alive('work')], child }).signal(15).pass(1_000).signal(15);
     life.feed({ type: 'taskEnded', id: 1, ok: false, detail: 'exit code 1', output: '' }).passUntilGone();
     assert.deepEqual([life.state.failing, life.spawns, life.exitCode], [undefined, [0], 0]);
+  });
+});
+
+/** Time passes, and nothing is heard of it until then. */
+function standStill(life: Life, ms: number): Life {
+  life.nowMs += ms;
+  return life.feed({ type: 'ticked' });
+}
+
+describe('an action that is overdue', () => {
+  const overdue = () => probed('readiness', ['deaf'], { timeoutMs: 1_000, failures: 1 });
+
+  it('an overdue action is told to end once, also when its child ends first', () => {
+    const life = overdue().pass(1_000);
+    assert.deepEqual(life.endsOf('readiness'), [1_000]);
+    life.endChild(0);
+    assert.notEqual(life.exitCode, undefined);
+    assert.deepEqual(life.endsOf('readiness'), [1_000], 'told again');
+  });
+
+  it('an overdue action has 2 s to end from when it was told to', () => {
+    const life = standStill(overdue().pass(100), 10_000);
+    const givenUp = (): boolean => life.logs.some((line) => line.includes('does not end'));
+    assert.deepEqual([life.endsOf('readiness'), givenUp()], [[10_100], false]);
+    assert.equal(life.pass(1_999) && givenUp(), false);
+    assert.equal(life.pass(1) && givenUp(), true);
   });
 });

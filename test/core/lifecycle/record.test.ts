@@ -2,21 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatTombstone, MAX_HISTORY } from '../../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../../src/core/format/tombstone-parse.ts';
-import { readMemo, writeMemo } from '../../../src/runtime/memo.ts';
-import { alive, BOOT, HOST_ID, START, sidecarConfig } from '../helpers.ts';
+import { BOOT, dead, fixed, HOST_ID, START, sidecarConfig } from '../helpers.ts';
 import { Life, main, sidecar } from '../life.ts';
-
-const gate = (name: string) => ({ name, condition: 'started', optional: false }) as const;
-const MAX_MEMO_BYTES = 65_536;
 
 describe('the tombstone of a life', () => {
   it('a tombstone says whose it is from the first moment on', () => {
-    const config = sidecarConfig({
-      name: 'proxy',
-      session: 's1',
-      startAfter: [gate('net')],
-      restartPolicy: 'OnFailure',
-    });
+    const startAfter = [{ name: 'net', condition: 'started', optional: false } as const];
+    const config = sidecarConfig({ name: 'proxy', session: 's1', startAfter, restartPolicy: 'OnFailure' });
     assert.deepEqual(new Life({ config }).tombstone, {
       Version: 1,
       Name: 'proxy',
@@ -68,10 +60,7 @@ describe('the tombstone of a life', () => {
       { Event: 'signal sent', Signal: 'SIGTERM' },
       { Event: 'exited', Signal: 'SIGTERM', Core: false },
     ])
-      assert.ok(
-        history.some((other) => JSON.stringify(other) === JSON.stringify(entry)),
-        JSON.stringify(entry),
-      );
+      assert.ok(history.map((it) => JSON.stringify(it)).includes(JSON.stringify(entry)), JSON.stringify(entry));
   });
 
   it('a tombstone keeps 64 entries of history, the first and the newest', () => {
@@ -84,31 +73,12 @@ describe('the tombstone of a life', () => {
     assert.ok(parsed.ok);
     assert.equal(parsed.tombstone.Phase, 'running');
   });
-});
 
-describe('the memo', () => {
-  it('a memo of another host or another format is ignored', () => {
-    const { state } = new Life(main());
-    const memo = writeMemo({ state, isHeld: true });
-    assert.equal(readMemo(memo, HOST_ID)?.isHeld, true);
-    assert.equal(readMemo(memo, 'another'), undefined);
-    assert.equal(readMemo('{', HOST_ID), undefined);
-    assert.equal(readMemo(memo.replace('"format":1', '"format":0'), HOST_ID), undefined);
-  });
-
-  it('a memo stays under 64 KiB with 64 long names that come and go', () => {
-    const names = Array.from({ length: 64 }, (_, index) => `${index}-`.padEnd(63, 'n'));
-    const config = sidecarConfig({ mains: names, startAfter: names.map(gate), startTimeoutMs: 10_000_000 });
-    const life = new Life({ config, peers: [] }).pass(20_000);
-    const sizes = names.map((name, index) => {
-      const seen = names.slice(0, index).map((other) => alive(other));
-      life.see(...seen, alive(name, { Phase: 'starting' })).pass(10);
-      life
-        .see(...seen, alive(name, { Phase: 'backoff' }))
-        .pass(10)
-        .signal(10);
-      return Buffer.byteLength(writeMemo({ state: life.state, isHeld: true }));
-    });
-    assert.ok(Math.max(...sizes) < MAX_MEMO_BYTES, `${Math.max(...sizes)} bytes`);
+  it('each change of the phase is in the history, in the order of a life', () => {
+    const life = new Life(sidecar({ drain: fixed(4_000) })).pass(1_000).endChild(1).pass(1_000).signal(15).pass(1_000);
+    life.see(dead('work', 0)).passUntilGone();
+    const phases = life.tombstone.History?.filter(({ Event }) => Event === 'phase').map(({ Phase }) => Phase);
+    const born = ['starting', 'running'];
+    assert.deepEqual(phases, [...born, 'backoff', ...born, 'holding', 'draining', 'stopping', 'dead']);
   });
 });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, Reload } from '../../../src/core/config.ts';
-import { alive, command, fixed, mainConfig, sidecarConfig } from '../helpers.ts';
+import { command, fixed, mainConfig } from '../helpers.ts';
 import type { ChildScript, Run } from '../host.ts';
-import { Life } from '../life.ts';
+import { Life, sidecar } from '../life.ts';
 
 const HUP = 1;
 const USR1 = 10;
@@ -20,20 +20,13 @@ const changed = (life: Life, index = 0): Life => life.feed({ type: 'fileChanged'
 describe('a changed file', () => {
   it('a changed file is announced to the child by its signal, once for each change', () => {
     const life = changed(changed(main([plain('/a'), plain('/b', USR1)])).pass(50), 1).pass(5_000);
-    assert.deepEqual(life.signals, [
-      [1_000, HUP],
-      [1_050, USR1],
-    ]);
+    assert.equal(life.sent, '1000 HUP, 1050 USR1');
     const events = life.tombstone.History?.flatMap(({ Event, Path }) => (Event === 'file changed' ? [Path] : []));
     assert.deepEqual(events, ['/a', '/b']);
   });
 
   it('a changed file is announced in a hold, in a drain and during pre-stop, too', () => {
-    const held = new Life({
-      config: sidecarConfig({ reload: [plain('/a')] }),
-      peers: [alive('work')],
-      child: { on: HARDY },
-    });
+    const held = new Life(sidecar({ reload: [plain('/a')] }, { on: HARDY }));
     assert.deepEqual(changed(held.signal(15).pass(3_000)).signals, [[3_000, HUP]]);
     const drained = main([plain('/a')], [], { drain: fixed(9_000) })
       .signal(15)
@@ -83,10 +76,7 @@ describe('a validation', () => {
   it('a validation of one file does not supersede that of another', () => {
     const life = main([validated('/a'), validated('/b')], [{ afterMs: 300, ok: true }]);
     changed(changed(life).pass(200), 1).pass(5_000);
-    assert.deepEqual(life.signals, [
-      [1_300, HUP],
-      [1_500, HUP],
-    ]);
+    assert.equal(life.sent, '1300 HUP, 1500 HUP');
   });
 
   it('a validation that takes longer than 30 s is ended, and fails', () => {

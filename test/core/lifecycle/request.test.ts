@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, sidecarConfig, waiting } from '../helpers.ts';
 import type { ChildScript } from '../host.ts';
-import { Life, main } from '../life.ts';
+import { Life, main, sidecar } from '../life.ts';
 import { Pod } from '../pod.ts';
 
 const DEAF: ChildScript = { on: { 15: 'ignores' } };
@@ -43,8 +43,7 @@ describe('sexton stop', () => {
   });
 
   it('a second `sexton stop` hurries nothing, and sends nothing twice', () => {
-    const config = sidecarConfig({ gracePeriodMs: 30_000 });
-    const life = new Life({ config, peers: [alive('work')] }).askToStop().pass(1_000).askToStop().pass(1_000);
+    const life = new Life(sidecar({ gracePeriodMs: 30_000 })).askToStop().pass(1_000).askToStop().pass(1_000);
     assert.deepEqual([life.phase, life.signals, life.state.stop?.requests], ['holding', [], 0]);
   });
 
@@ -82,17 +81,14 @@ describe('sexton stop', () => {
     assert.deepEqual(life.askToStop(5_000).state, before);
   });
 
-  it('`sexton stop` makes a sidecar hold like a stop of the platform', () => {
+  it('after `sexton stop` a sidecar waits as long for a main to show itself as in any stop', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
-    const held = new Life({ config, peers: [alive('work')] }).askToStop().pass(20_000);
-    assert.deepEqual([held.phase, held.signals], ['holding', []]);
     const free = new Life({ config, peers: [waiting('work')] }).askToStop().pass(5_000);
     assert.equal(free.sent, '3000 TERM');
   });
 
   it('`sexton stop` moves the deadline of a sidecar whose mains have finished', () => {
-    const config = sidecarConfig({ gracePeriodMs: 30_000 });
-    const life = new Life({ config, peers: [alive('work')], child: DEAF }).see(dead('work', 0)).askToStop(4_000);
+    const life = new Life(sidecar({ gracePeriodMs: 30_000 }, DEAF)).see(dead('work', 0)).askToStop(4_000);
     assert.equal(life.passUntilGone().sent, '0 TERM, 3800 KILL');
   });
 });
@@ -132,20 +128,12 @@ describe('sexton stop of a pod', () => {
       { config: mainConfig({ name: 'work', ...grace, startAfter: after('s2') }), child: traps(2_000) },
     ]).pass(1_000);
 
-  it('`sexton stop` of a pod ends mains first and sidecars in reverse order', () => {
-    const all = pod();
-    for (const life of all.lives.values()) life.askToStop();
-    all.pass(10_000);
-    assert.deepEqual(all.ends, ['work 0', 's2 0', 's1 0']);
-    for (const life of all.lives.values()) assert.deepEqual([life.signals.length, life.deadlineMs], [1, 31_000]);
-  });
-
-  it('`sexton stop` and a deletion of the pod send every child one signal', () => {
+  it('`sexton stop` and a deletion end a pod in order, with one signal for each child', () => {
     const all = pod();
     for (const life of all.lives.values()) life.askToStop();
     all.pass(1_000).delete().pass(10_000);
     assert.deepEqual(all.ends, ['work 0', 's2 0', 's1 0']);
-    for (const life of all.lives.values()) assert.equal(life.signals.length, 1);
+    for (const life of all.lives.values()) assert.deepEqual([life.signals.length, life.deadlineMs], [1, 31_000]);
   });
 });
 
@@ -155,8 +143,7 @@ const draining = (): Life => new Life(main({ ...GRACE, drain: fixed(5_000) })).s
 describe('a second stop signal', () => {
   it('A8 the same stop signal within a second is the same request', () => {
     assert.equal(draining().pass(20).signal(15).pass(979).signal(15).pass(9_000).sent, '5000 TERM');
-    const config = sidecarConfig({ ...GRACE, mains: ['work'] });
-    const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(20).signal(15).pass(5_000);
+    const holding = new Life(sidecar({ ...GRACE, mains: ['work'] })).signal(15).pass(20).signal(15).pass(5_000);
     assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
   });
 
@@ -166,14 +153,12 @@ describe('a second stop signal', () => {
 
   it('A8 the same signal from outside is the same request with a declared grace period', () => {
     assert.equal(draining().pass(3_000).signal(15).pass(9_000).sent, '5000 TERM');
-    const config = sidecarConfig({ ...GRACE, mains: ['work'] });
-    const holding = new Life({ config, peers: [alive('work')] }).signal(15).pass(12_000).signal(15).pass(5_000);
+    const holding = new Life(sidecar({ ...GRACE, mains: ['work'] })).signal(15).pass(12_000).signal(15).pass(5_000);
     assert.deepEqual([holding.phase, holding.signals], ['holding', []]);
   });
 
   it('A8 a second later, without grace, from inside, or by INT, it is another request', () => {
-    const config = mainConfig({ drain: fixed(5_000) });
-    assert.equal(new Life({ config, peers: [] }).signal(15).pass(1_000).signal(15).sent, '1000 TERM');
+    assert.equal(new Life(main({ drain: fixed(5_000) })).signal(15).pass(1_000).signal(15).sent, '1000 TERM');
     assert.equal(draining().pass(1_000).signal(15, { pid: 7 }).sent, '1000 TERM');
     const byInt = new Life(main({ ...GRACE, drain: fixed(5_000) })).signal(2);
     assert.equal(byInt.pass(1_000).signal(2).sent, '1000 INT');

@@ -31,24 +31,19 @@ describe('a member that is not asked to stop', () => {
 
   it('A2 a member without a declared hook, or after another kind of stop, publishes nothing', () => {
     assert.equal(unasked(undefined).see(asked).pass(90_000).tombstone.PodStopNotBefore, undefined);
-    for (const StopReason of ['request', 'liveness', 'mains finished'])
-      assert.equal(
-        unasked(0)
-          .see(stopping('proxy', 0, { StopReason }))
-          .pass(9_000).tombstone.PodStopNotBefore,
-        undefined,
-      );
+    for (const StopReason of ['request', 'liveness', 'mains finished']) {
+      const life = unasked(0).see(stopping('proxy', 0, { StopReason }));
+      assert.equal(life.pass(9_000).tombstone.PodStopNotBefore, undefined);
+    }
     const known = stopping('proxy', undefined, { StopScope: 'container' });
     assert.equal(unasked(0).see(known).pass(9_000).tombstone.PodStopNotBefore, undefined);
   });
 
   it('A2 a member that is asked, however late, publishes nothing', () => {
-    for (const afterMs of [0, 1_999, 2_000, 2_999])
-      assert.equal(
-        unasked(0).see(asked).pass(afterMs).signal(15).pass(20_000).tombstone.PodStopNotBefore,
-        undefined,
-        `${afterMs} ms`,
-      );
+    for (const afterMs of [0, 1_999, 2_000, 2_999]) {
+      const life = unasked(0).see(asked).pass(afterMs).signal(15).pass(20_000);
+      assert.equal(life.tombstone.PodStopNotBefore, undefined, `${afterMs} ms`);
+    }
   });
 
   it('A2 a member reads twice, a second apart, before it publishes', () => {
@@ -108,9 +103,8 @@ describe('a member that is stopped alone', () => {
   });
 
   it('A2 a member that is stopped alone keeps its own grace period, and waits for no other', () => {
-    const config = mainConfig(GRACE);
     const next = alive('next', { StartAfter: ['self'], PodStopNotBefore: START + 1 });
-    const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [next] }).signal(15);
+    const life = new Life({ config: mainConfig(GRACE), child: { on: { 15: 'ignores' } }, peers: [next] }).signal(15);
     assert.equal(life.passUntilGone().sent, '0 TERM, 29500 KILL');
   });
 

@@ -18,12 +18,6 @@ describe('a sidecar that is asked to stop while mains live', () => {
     assert.equal(life.logs.filter((it) => it.startsWith('info: holding')).length, 1);
   });
 
-  it('a sidecar holds however late its main is asked to stop', () => {
-    const life = new Life({ config: sidecarConfig({ gracePeriodMs: 60_000 }), peers: [alive('a')] }).signal(15);
-    assert.deepEqual(life.pass(50_000).signals, []);
-    assert.deepEqual(life.see(stopping('a')).pass(1_000).signals, []);
-  });
-
   it('a sidecar stops 2 s before the deadline, at 28 s without a grace period', () => {
     const declared = new Life({ config: sidecarConfig({ gracePeriodMs: 20_000 }), peers: [alive('a')] });
     assert.equal(declared.signal(15).pass(20_000).sent, '18000 TERM');

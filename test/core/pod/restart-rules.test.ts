@@ -16,17 +16,6 @@ describe('restart rules', () => {
     assert.equal(finalOf(0, { restartPolicy: 'OnFailure', restartRules: [{ ...ON_42, codes: [0] }] }), false);
   });
 
-  it('R01 a sidecar stays for a main that a rule restarts, until its last life ends', () => {
-    const life = new Life(sidecar()).see(dead('work', 42, { Final: false })).pass(60_000);
-    assert.deepEqual([life.phase, life.signals], ['running', []]);
-    const again = { Incarnation: 'again-1' };
-    life
-      .see(alive('work', again))
-      .pass(1_000)
-      .see(dead('work', 0, { ...again, Final: true }));
-    assert.equal(life.exitCode, 0);
-  });
-
   it('R02 an end that no rule matches is judged by the policy', () => {
     assert.equal(finalOf(1, { restartRules: [ON_42] }), true);
     assert.equal(finalOf(1, { restartPolicy: 'OnFailure', restartRules: [ON_42] }), false);

@@ -236,31 +236,6 @@ describe('restart-pod-on', () => {
       assert.equal(life.tombstone.Phase, 'dead');
     });
   });
-
-  it('a failed liveness probe restarts all, in order', () => {
-    const change = {
-      restartPodOn: { codes: [], liveness: true, max: undefined },
-      ...probes({ liveness: { failures: 1 } }),
-    };
-    const [proxy, work] = pair(change) as readonly [MemberScript, MemberScript];
-    const pod = new Pod([
-      proxy,
-      {
-        ...work,
-        child: {
-          ...traps(200),
-          actions: {
-            liveness: [
-              { afterMs: 1_000, ok: false },
-              { afterMs: 1, ok: true },
-            ],
-          },
-        },
-      },
-    ]);
-    pod.pass(5_000);
-    assert.deepEqual([pod.of('work').spawns, pod.of('proxy').spawns.length], [[0, 1_300], 2]);
-  });
 });
 
 describe('by rule', () => {

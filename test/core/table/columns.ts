@@ -1,7 +1,7 @@
 /** The columns of the table: everything that can happen. */
 import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
 import type { Event } from '../../../src/core/state/events.ts';
-import type { RestartAsk } from '../../../src/core/state/state.ts';
+import type { Child, RestartAsk } from '../../../src/core/state/state.ts';
 import { alive, dead, instant } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
 import type { Row } from './rows.ts';
@@ -19,8 +19,9 @@ export interface Group {
   readonly columns: readonly Column[];
 }
 
-function askAt(requestedMs: number): RestartAsk {
-  return { requestedMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
+export function restartAsked(requestedMs: number): EventOf {
+  const ask: RestartAsk = { requestedMs, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined };
+  return { type: 'restartAsked', ask };
 }
 
 export const GROUPS: readonly Group[] = [
@@ -35,9 +36,7 @@ export const GROUPS: readonly Group[] = [
         state.promptFor === undefined ? [] : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0 }],
       ),
       column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
-      column('`sexton restart`', 'sexton restart', ({ state }) => [
-        { type: 'restartAsked', ask: askAt(state.now.mono) },
-      ]),
+      column('`sexton restart`', 'sexton restart', ({ state }) => [restartAsked(state.now.mono)]),
       column('another signal, HUP', 'another signal', () => [signal(1)]),
       column('a watched file has changed', 'file changed', () => [{ type: 'fileChanged', index: 0 }]),
       column('a new supervisor is there', 'new supervisor', () => [{ type: 'booted' }]),
@@ -46,28 +45,16 @@ export const GROUPS: readonly Group[] = [
   {
     title: 'The child',
     columns: [
-      column('it was spawned', 'spawned', (row) =>
-        ofChild(row, ['spawning'], (id) => [{ type: 'spawned', id, pid: 101 }]),
-      ),
-      column('it cannot be spawned', 'cannot be spawned', (row) =>
-        ofChild(row, ['spawning'], (id) => [{ type: 'spawnFailed', id, errno: 'ENOENT' }]),
-      ),
-      column('it exited with 0, nothing is left', 'exit 0', (row) =>
-        ofChild(row, ['alive'], (id) => [exited(id, 0), emptied(id, 0)]),
-      ),
-      column('it exited with 1, nothing is left', 'exit 1', (row) =>
-        ofChild(row, ['alive'], (id) => [exited(id, 1), emptied(id, 0)]),
-      ),
-      column('it exited with 1, others of its group are left', 'exit 1', (row) =>
-        ofChild(row, ['alive'], (id) => [exited(id, 1)]),
-      ),
-      column('its group is empty', 'group empty', (row) => ofChild(row, ['leftovers'], (id) => [emptied(id, 0)])),
-      column('its group is empty, strays are left', 'strays left', (row) =>
-        ofChild(row, ['leftovers'], (id) => [emptied(id, 1)]),
-      ),
-      column('the strays are gone', 'strays gone', (row) =>
-        ofChild(row, ['leftovers'], () => [{ type: 'straysGone' }]),
-      ),
+      ofChild('it was spawned', 'spawned', 'spawning', (id) => [{ type: 'spawned', id, pid: 101 }]),
+      ofChild('it cannot be spawned', 'cannot be spawned', 'spawning', (id) => [
+        { type: 'spawnFailed', id, errno: 'ENOENT' },
+      ]),
+      ofChild('it exited with 0, nothing is left', 'exit 0', 'alive', (id) => [exited(id, 0), emptied(id, 0)]),
+      ofChild('it exited with 1, nothing is left', 'exit 1', 'alive', (id) => [exited(id, 1), emptied(id, 0)]),
+      ofChild('it exited with 1, others of its group are left', 'exit 1', 'alive', (id) => [exited(id, 1)]),
+      ofChild('its group is empty', 'group empty', 'leftovers', (id) => [emptied(id, 0)]),
+      ofChild('its group is empty, strays are left', 'strays left', 'leftovers', (id) => [emptied(id, 1)]),
+      ofChild('the strays are gone', 'strays gone', 'leftovers', () => [{ type: 'straysGone' }]),
     ],
   },
   {
@@ -128,13 +115,9 @@ function signal(number: number): EventOf {
   return { type: 'signal', signal: number, senderPid: 0, fromTerminal: false };
 }
 
-/** The events that can still come of this child; those of an earlier one are late and change nothing. */
-function ofChild(
-  { state: { child, births } }: Row,
-  kinds: readonly string[],
-  events: (id: number) => readonly EventOf[],
-): readonly EventOf[] {
-  return kinds.includes(child.is) ? events(births) : [];
+/** The events that can still come of a child that is in this state; those of an earlier one change nothing. */
+function ofChild(title: string, short: string, is: Child['is'], events: (id: number) => readonly EventOf[]): Column {
+  return column(title, short, ({ state: { child, births } }) => (child.is === is ? events(births) : []));
 }
 
 function exited(id: number, code: number): EventOf {

@@ -21,6 +21,7 @@ import {
   sidecarConfig,
 } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
+import { restartAsked } from './columns.ts';
 
 export interface Row {
   readonly title: string;
@@ -68,39 +69,30 @@ const OVER: EventOf = { type: 'peersSeen', peers: [dead('work', 0)] };
 const SPAWNED: EventOf = { type: 'spawned', id: 1, pid: 101 };
 const GROUP: EventOf = { type: 'groupGone', id: 1, strays: 0 };
 const STRAYS: EventOf = { type: 'groupGone', id: 1, strays: 1 };
-const ASKED: EventOf = {
-  type: 'restartAsked',
-  ask: { requestedMs: START + 200, by: 'a test', graceMs: undefined, among: undefined, byRule: undefined },
-};
+const ASKED = restartAsked(START + 200);
 const ended = (id: number, ok: boolean): EventOf => ({ type: 'taskEnded', id, ok, detail: '', output: '' });
 const exited = (code: number): EventOf => {
   return { type: 'exited', id: 1, pid: 101, code, signal: undefined, core: false, oom: false };
 };
+const WAITING: Told = [[0, BOOTED], [0, SHUT]]; // biome-ignore format: a path is a line
 const SPAWNING: Told = [[0, BOOTED], [0, OPEN]]; // biome-ignore format: a path is a line
 const STARTING: Told = [...SPAWNING, [0, SPAWNED]];
 const RUNNING: Told = [...STARTING, [100, ended(1, true)]];
 const DRAINING: Told = [...RUNNING, [100, TERM]];
 const RESTING: Told = [...RUNNING, [100, ASKED], [0, exited(0)], [0, GROUP]];
 const FAILING: Told = [...RUNNING, [100, ended(2, false)]];
-const SERVING: Told = [[0, BOOTED], [0, OPEN], [0, SPAWNED]]; // biome-ignore format: a path is a line
-const HOLDING: Told = [...SERVING, [100, TERM]];
+const HOLDING: Told = [...STARTING, [100, TERM]];
 
 export function rows(): readonly Row[] {
   return [
-    row('main, waiting at its gate', MAIN, [
-      [0, BOOTED],
-      [0, SHUT],
-    ]),
-    row('main, waiting for a sidecar to be ready', MESHED, [
-      [0, BOOTED],
-      [0, OPEN],
-    ]),
+    row('main, waiting at its gate', MAIN, WAITING),
+    row('main, waiting for a sidecar to be ready', MESHED, SPAWNING),
     row('main, being spawned', MAIN, SPAWNING),
     row('main, starting', MAIN, STARTING),
     row('main, running', MAIN, RUNNING),
-    row('main, running, nothing to wait for', FREE, SERVING),
+    row('main, running, nothing to wait for', FREE, STARTING),
     row('main, draining', MAIN, DRAINING),
-    row('main, draining until it is quiet', ADAPTIVE, [...SERVING, [100, TERM]]),
+    row('main, draining until it is quiet', ADAPTIVE, [...STARTING, [100, TERM]]),
     row('main, in pre-stop', MAIN, [...DRAINING, [5_000, { type: 'ticked' }]]),
     row('main, on the ladder', MAIN, [...DRAINING, [5_000, { type: 'ticked' }], [100, ended(3, true)]]),
     row('main, failed, in pre-stop', MAIN, FAILING),
@@ -110,12 +102,12 @@ export function rows(): readonly Row[] {
     row('main, between two lives', MAIN, [...RUNNING, [100, exited(1)], [0, GROUP]]),
     row('main, ended for a restart', MAIN, RESTING),
     row('main, dead, quit calls under way', MAIN, [...RUNNING, [100, exited(0)], [0, GROUP]]),
-    row('main, dead', FREE, [...SERVING, [100, exited(0)], [0, GROUP]]),
-    row('sidecar, running', SIDECAR, SERVING),
+    row('main, dead', FREE, [...STARTING, [100, exited(0)], [0, GROUP]]),
+    row('sidecar, running', SIDECAR, STARTING),
     row('sidecar, holding', SIDECAR, HOLDING),
     row('sidecar, holding, failed, in pre-stop', SIDECAR, [...HOLDING, [100, ended(1, false)]]),
     row('sidecar, holding, between two lives', SIDECAR, [...HOLDING, [100, exited(0)], [0, GROUP]]),
-    row('sidecar, lingering', SIDECAR, [...SERVING, [100, OVER]]),
+    row('sidecar, lingering', SIDECAR, [...STARTING, [100, OVER]]),
     row('sidecar, in pre-stop', SIDECAR, [...HOLDING, [100, OVER]]),
   ];
 }

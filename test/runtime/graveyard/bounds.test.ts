@@ -9,7 +9,7 @@ import { Liveness } from '../../../src/runtime/graveyard/liveness.ts';
 import { MAX_MEMBERS } from '../../../src/runtime/graveyard/read.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { graveyardOf, listen, TIME, Told, writeTombstone } from './neighbours.ts';
+import { listen, startedGraveyard, TIME, Told, writeTombstone } from './neighbours.ts';
 
 function many(count: number, make: (name: string) => void, prefix = 'm'): readonly string[] {
   const names = Array.from({ length: count }, (_, index) => `${prefix}${10_000 + index}`);
@@ -18,10 +18,8 @@ function many(count: number, make: (name: string) => void, prefix = 'm'): readon
 }
 
 describe('the limits of a graveyard', () => {
-  it('a graveyard shows the first 128 of very many tombstones, and the named ones', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, peers, troubles } = graveyardOf(t, dir, { named: ['work'] });
-    await graveyard.start();
+  it('show the first 128 of very many tombstones, and the named ones', async (t) => {
+    const { dir, graveyard, peers, troubles } = await startedGraveyard(t, { named: ['work'] });
     many(200, (name) => writeTombstone(dir, name, { Died: TIME }));
     writeTombstone(dir, 'work');
     await graveyard.rescan();
@@ -33,10 +31,8 @@ describe('the limits of a graveyard', () => {
     assert.equal(troubles.items.filter((it) => it.includes('more than 128 members or 512 files')).length, 1);
   });
 
-  it('a member that writes without end causes 60 rounds of reading, and then 20 a second', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+  it('let a member that writes without end cause 60 rounds of reading, and then 20 a second', async (t) => {
+    const { dir, peers } = await startedGraveyard(t);
     const began = performance.now();
     for (let count = 0; performance.now() - began < 5_000; count++) {
       writeTombstone(dir, 'flood', { Restarts: count });
@@ -47,10 +43,8 @@ describe('the limits of a graveyard', () => {
     assert.ok(peers.items.length <= most, `${peers.items.length} rounds, at most ${most} are allowed`);
   });
 
-  it('the limits allow 32 warnings about odd names and one that says so', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, troubles } = graveyardOf(t, dir);
-    await graveyard.start();
+  it('allow 32 warnings about odd names and one that says so', async (t) => {
+    const { dir, graveyard, troubles } = await startedGraveyard(t);
     for (const round of ['A', 'B', 'C']) {
       const names = many(30, (name) => writeFileSync(join(dir, name), ''), round);
       await graveyard.rescan();
@@ -67,8 +61,7 @@ describe('the limits of a graveyard', () => {
     many(400, (name) => writeFileSync(join(dir, requestFileOf('me', `0000000${name.slice(1)}`)), 'nonsense'));
     const request = { ...asked({ mono: 1, wall: '1800000000000000000' }), Boot: 'boot', Incarnation: 'host', By: 'me' };
     writeFileSync(join(dir, requestFileOf('me', 'ffffffffffff')), formatRequest(request));
-    const { graveyard, troubles } = graveyardOf(t, dir, { inbox: { self: () => self, onAsked: asks.add } });
-    await graveyard.start();
+    const { graveyard, troubles } = await startedGraveyard(t, { dir, inbox: { self: () => self, onAsked: asks.add } });
     for (let scan = 0; scan < 2; scan++) await graveyard.rescan();
     assert.equal(asks.items.length, 1);
     assert.equal(troubles.items.length, 8);

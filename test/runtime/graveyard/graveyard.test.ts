@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { formatTombstone } from '../../../src/core/format/tombstone.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { graveyardOf, TIME, view, writeTombstone } from './neighbours.ts';
+import { startedGraveyard, TIME, view, writeTombstone } from './neighbours.ts';
 import { Helper, mountPoint, needsMount, tmpfs } from './volume.ts';
 
 describe('Graveyard', () => {
-  it('an empty graveyard is reported once, by the time it has started', async (t) => {
-    const { graveyard, peers } = graveyardOf(t, temporaryDirectory());
-    await graveyard.start();
+  it('an empty graveyard is told once, by the time it has started', async (t) => {
+    const { graveyard, peers } = await startedGraveyard(t, { dir: temporaryDirectory() });
     assert.deepEqual(peers.items, [[]]);
     await graveyard.rescan();
     assert.deepEqual(peers.items, [[]]);
@@ -21,8 +20,7 @@ describe('Graveyard', () => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a', { Died: TIME, ExitCode: 0, History: [{ At: TIME, Event: 'Born' }] });
     for (const name of ['b', 'me']) writeTombstone(dir, name);
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir });
     assert.equal(peers.items.length, 1);
     const a = peers.latest('a');
     assert.deepEqual([a.tombstone.Died, a.foundAtStart, a.vanished, a.liveness], [TIME, true, false, 'none']);
@@ -37,9 +35,7 @@ describe('Graveyard', () => {
   });
 
   it('a removed tombstone leaves its last view behind, and may come back', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { dir, peers } = await startedGraveyard(t);
     writeTombstone(dir, 'a');
     await peers.seen('a');
     // In place, as on a full volume.
@@ -53,9 +49,7 @@ describe('Graveyard', () => {
   });
 
   it('very many vanished members are forgotten, dead ones first, and none that is named', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, peers } = graveyardOf(t, dir, { named: ['work'] });
-    await graveyard.start();
+    const { dir, graveyard, peers } = await startedGraveyard(t, { named: ['work'] });
     const pass = async (names: readonly string[], Died?: string): Promise<void> => {
       for (const name of names) writeTombstone(dir, name, Died === undefined ? {} : { Died });
       await graveyard.rescan();
@@ -64,9 +58,10 @@ describe('Graveyard', () => {
     };
     await pass(['work'], TIME);
     await pass(['may-live']);
+    const many = Array.from({ length: 80 }, (_, index) => 1000 + index);
     for (const pod of ['first', 'second'])
       await pass(
-        Array.from({ length: 80 }, (_, index) => `${pod}-${1000 + index}`),
+        many.map((index) => `${pod}-${index}`),
         TIME,
       );
     for (const name of ['work', 'may-live', 'second-1000']) assert.equal(peers.latest(name).vanished, true);
@@ -75,24 +70,19 @@ describe('Graveyard', () => {
   });
 
   it('the last of 25 rapid changes is seen, and no older state after a newer one', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { dir, graveyard, peers } = await startedGraveyard(t);
     for (let count = 1; count <= 25; count++) writeTombstone(dir, 'a', { Restarts: count });
     await peers.seen('a', (it) => it.tombstone.Restarts === 25);
     await graveyard.rescan();
     const seen = peers.items.flatMap((list) => view(list, 'a')?.tombstone.Restarts ?? []);
-    assert.deepEqual(
-      seen,
-      [...new Set(seen)].sort((a, b) => a - b),
-    );
+    const ascending = [...new Set(seen)].sort((a, b) => a - b);
+    assert.deepEqual(seen, ascending);
   });
 
   it('a file that another process writes byte by byte is read only when it is whole', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a', { Phase: 'running' });
-    const { graveyard, peers, troubles } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { graveyard, peers, troubles } = await startedGraveyard(t, { dir });
     const dead = { Version: 1, Name: 'a', Phase: 'dead', Died: TIME, ExitCode: 0 } as const;
     const writer = new Helper(
       t,
@@ -115,8 +105,7 @@ describe('Graveyard', () => {
   it('a half written file is read again without any event, and reported only if it stays so', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a');
-    const { graveyard, peers, troubles } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { peers, troubles } = await startedGraveyard(t, { dir });
     writeFileSync(join(dir, 'a'), '{"Version": 1,');
     const warning = await troubles.until(() => true);
     assert.match(warning, /^ignored "a" in the graveyard .*: not complete JSON$/);
@@ -136,8 +125,7 @@ describe('Graveyard', () => {
     writeTombstone(join(dir, 'folder'), 'inner', { Died: TIME });
     writeFileSync(join(dir, 'huge'), ' '.repeat(70_000));
     writeFileSync(join(dir, 'x, main'), formatTombstone({ Version: 1, Name: 'main', Died: TIME }));
-    const { graveyard, peers, troubles } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { graveyard, peers, troubles } = await startedGraveyard(t, { dir });
     await graveyard.rescan();
     // A link in place of a tombstone counts as its removal.
     unlinkSync(join(dir, 'replaced'));
@@ -151,8 +139,7 @@ describe('Graveyard', () => {
 
   it('a graveyard that appears late, goes away and comes back is seen', async (t) => {
     const dir = join(temporaryDirectory(), 'deep', 'graveyard');
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir });
     for (let life = 1; life <= 3; life++) {
       mkdirSync(dir, { recursive: true });
       writeTombstone(dir, 'a', { Restarts: life });
@@ -165,8 +152,7 @@ describe('Graveyard', () => {
 
   it('a volume that is mounted over the directory later is seen', { skip: needsMount }, async (t) => {
     const dir = mountPoint();
-    const { graveyard, peers } = graveyardOf(t, dir, { rescanMs: 20 });
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir, rescanMs: 20 });
     // The mount itself makes no event in the directory below.
     tmpfs(t, 'size=64k', dir);
     writeTombstone(dir, 'a');
@@ -176,8 +162,7 @@ describe('Graveyard', () => {
   it('a graveyard that cannot be read is reported once, and read when it can', async (t) => {
     const dir = join(temporaryDirectory(), 'graveyard');
     writeFileSync(dir, 'a file in its place');
-    const { graveyard, peers, troubles } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { graveyard, peers, troubles } = await startedGraveyard(t, { dir });
     await graveyard.rescan();
     assert.equal(troubles.items.length, 1);
     assert.match(troubles.items[0] ?? '', /^cannot read the graveyard .*ENOTDIR/);
@@ -236,8 +221,7 @@ describe('Graveyard', () => {
       delete process.env.CHOKIDAR_USEPOLLING;
       delete process.env.CHOKIDAR_INTERVAL;
     });
-    const { graveyard, peers } = graveyardOf(t, link);
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir: link });
     writeTombstone(dir, 'a');
     await peers.seen('a');
     writeTombstone(dir, 'a', { Died: TIME });
@@ -245,9 +229,7 @@ describe('Graveyard', () => {
   });
 
   it('a stopped graveyard tells nothing', async (t) => {
-    const dir = temporaryDirectory();
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { dir, graveyard, peers } = await startedGraveyard(t);
     const count = peers.items.length;
     const stopped = graveyard.stop();
     writeTombstone(dir, 'a');

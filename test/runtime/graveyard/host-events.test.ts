@@ -3,15 +3,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { WatchCommand } from '../../../src/runtime/host/host.ts';
-import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { graveyardOf, Told, writeTombstone } from './neighbours.ts';
+import { startedGraveyard, Told, writeTombstone } from './neighbours.ts';
 
 describe('Graveyard', () => {
-  it('Graveyard has the host watch where it can, reads the files it names, and uses no inotify', async (t) => {
-    const dir = temporaryDirectory();
+  it('has the host watch where it can, reads the files that it names, and uses no inotify', async (t) => {
     const orders = new Told<WatchCommand>();
-    const { graveyard, peers, troubles } = graveyardOf(t, dir, { order: orders.add });
-    await graveyard.start();
+    const { dir, graveyard, peers, troubles } = await startedGraveyard(t, { order: orders.add });
     const first = await orders.until(() => true);
     assert.deepEqual(first, { type: 'watch', number: 1, dir, ownName: 'me', quiet: [], sockets: [] });
     writeTombstone(dir, 'a');
@@ -29,11 +26,9 @@ describe('Graveyard', () => {
     assert.equal(graveyard.watchList(), undefined);
   });
 
-  it('Graveyard hands the watch over once the host answers, and has read all earlier changes', async (t) => {
-    const dir = temporaryDirectory();
+  it('hands the watch over once the host has answered, and has read all earlier changes', async (t) => {
     const orders = new Told<WatchCommand>();
-    const { graveyard, peers } = graveyardOf(t, dir, { order: orders.add });
-    await graveyard.start();
+    const { dir, graveyard, peers } = await startedGraveyard(t, { order: orders.add });
     await orders.until(() => true);
     graveyard.hear({ type: 'watching', number: 1, errno: undefined });
     const handedOver = graveyard.handOver(['quiet'], ['/g/.a.sock']);
@@ -45,11 +40,9 @@ describe('Graveyard', () => {
     assert.equal(peers.latest('late').vanished, false);
   });
 
-  it('Graveyard repeats the lists of the hand-over in a watch that it orders later', async (t) => {
-    const dir = temporaryDirectory();
+  it('repeats the lists of the hand-over in a watch that it orders later', async (t) => {
     const orders = new Told<WatchCommand>();
-    const { graveyard } = graveyardOf(t, dir, { order: orders.add, rescanMs: 20 });
-    await graveyard.start();
+    const { dir, graveyard } = await startedGraveyard(t, { order: orders.add, rescanMs: 20 });
     await orders.until(() => true);
     void graveyard.handOver(['quiet'], ['/g/.a.sock']);
     // Only the rescan finds it, so the watcher may be deaf.

@@ -8,7 +8,7 @@ import type { Ask } from '../../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { graveyardOf, Told, type Watched, writeTombstone } from './neighbours.ts';
+import { startedGraveyard, Told, type Watched, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
 const SELF = { boot: 'boot-1', host: 'host-1' };
@@ -25,9 +25,7 @@ function requestsIn(dir: string): string[] {
 /** The graveyard as the member `me` sees it. */
 async function started(t: TestContext, dir: string): Promise<Watched & { readonly asks: Told<Ask> }> {
   const asks = new Told<Ask>();
-  const watched = graveyardOf(t, dir, { inbox: { self: () => SELF, onAsked: asks.add } });
-  await watched.graveyard.start();
-  return { ...watched, asks };
+  return { ...(await startedGraveyard(t, { dir, inbox: { self: () => SELF, onAsked: asks.add } })), asks };
 }
 
 describe('a request in the graveyard', () => {
@@ -62,10 +60,8 @@ describe('a request in the graveyard', () => {
     for (const grace of graces) await asks.until(({ graceMs }) => graceMs === grace);
     for (let count = 0; count < 3; count++) await graveyard.rescan();
     await graveyard.settle();
-    assert.deepEqual(
-      asks.items.map(({ graceMs = 0 }) => graceMs).sort((a, b) => a - b),
-      graces,
-    );
+    const asked = asks.items.map(({ graceMs = 0 }) => graceMs).sort((a, b) => a - b);
+    assert.deepEqual(asked, graces);
     assert.deepEqual(readdirSync(dir), []);
   });
 

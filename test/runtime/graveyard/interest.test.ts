@@ -16,8 +16,7 @@ describe('Graveyard with members that do not matter', () => {
       writeTombstone(dir, name, { Role: name === 'work' ? 'main' : 'sidecar' });
       await listen(t, join(dir, `.${name}.sock`), () => connected.push(name));
     }
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { graveyard, peers } = await started(t, dir);
     await peers.seen('work', (it) => it.liveness === 'held');
     await graveyard.rescan();
     assert.deepEqual(connected, ['work']);
@@ -27,8 +26,7 @@ describe('Graveyard with members that do not matter', () => {
   it('Graveyard sees at once that a member begins to matter, and then reports it for good', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'other', { Role: 'sidecar' });
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { peers } = await started(t, dir);
     await watching(dir, peers);
     for (const Role of ['main', 'sidecar'] as const) {
       writeTombstone(dir, 'other', { Role });
@@ -40,8 +38,7 @@ describe('Graveyard with members that do not matter', () => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'early', { Role: 'sidecar', Deadline: 1 });
     writeTombstone(dir, 'late', { Role: 'sidecar' });
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { graveyard, peers } = await started(t, dir);
     await watching(dir, peers);
     assert.equal(view(peers.items.at(-1), 'early'), undefined);
     const told = peers.items.length;
@@ -55,8 +52,9 @@ describe('Graveyard with members that do not matter', () => {
 });
 
 /** Mains matter, and in a stop members with a deadline. */
-function graveyardOf(t: TestContext, dir: string): Watched {
-  return neighbours.graveyardOf(t, dir, {
+function started(t: TestContext, dir: string): Promise<Watched> {
+  return neighbours.startedGraveyard(t, {
+    dir,
     matters: ({ Role, Deadline }, business) => Role === 'main' || (business === 'stop' && Deadline !== undefined),
     inbox: { self: () => ({ boot: BOOT, host: 'me' }), onAsked: () => {} },
   });

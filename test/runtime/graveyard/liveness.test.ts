@@ -3,17 +3,13 @@ import { chmodSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSyn
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { PeerView } from '../../../src/core/state/peer.ts';
 import { type Contact, Liveness, type LivenessOptions } from '../../../src/runtime/graveyard/liveness.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
-import { graveyardOf, listen, TIME, Told, writeTombstone } from './neighbours.ts';
+import { listen, startedGraveyard, TIME, Told, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 
-interface Followed {
-  readonly liveness: Liveness;
-  readonly told: Told<readonly [string, Contact['kind']]>;
-}
-
-function livenessOf(t: TestContext, dir: string, more: Partial<LivenessOptions> = {}): Followed {
+function livenessOf(t: TestContext, dir: string, more: Partial<LivenessOptions> = {}) {
   const told = new Told<readonly [string, Contact['kind']]>();
   const onChange = (name: string, { kind }: Contact): void => told.add([name, kind]);
   const liveness = new Liveness({ dir, now: () => performance.now(), onChange, ...more });
@@ -84,10 +80,8 @@ describe('Liveness', () => {
     const { liveness } = livenessOf(t, dir);
     const names = ['absent', 'abandoned', 'plain', 'link'];
     await liveness.follow(names);
-    assert.deepEqual(
-      names.map((name) => liveness.of(name).kind),
-      ['none', 'refused', 'none', 'none'],
-    );
+    const kinds = names.map((name) => liveness.of(name).kind);
+    assert.deepEqual(kinds, ['none', 'refused', 'none', 'none']);
     assert.equal(connections.items.length, 0);
   });
 
@@ -172,8 +166,7 @@ describe('Graveyard with liveness', () => {
     for (const name of ['alive', 'stale', 'silent']) writeTombstone(dir, name);
     await listening(t, dir, 'alive');
     await (await holder(t, dir, 'stale')).kill();
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir });
     assert.equal(peers.items.length, 1);
     const told = peers.items[0]?.map(({ tombstone, liveness, refused }) => `${tombstone.Name} ${liveness} ${refused}`);
     assert.deepEqual(told, ['alive held undefined', 'silent none undefined', 'stale none true']);
@@ -183,8 +176,7 @@ describe('Graveyard with liveness', () => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a');
     const init = await holder(t, dir, 'a');
-    const { graveyard, peers } = graveyardOf(t, readOnlyView(t, dir));
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir: readOnlyView(t, dir) });
     assert.equal(peers.latest('a').liveness, 'held');
     writeTombstone(dir, 'a', { Phase: 'draining' });
     await peers.seen('a', (it) => it.tombstone.Phase === 'draining');
@@ -197,8 +189,7 @@ describe('Graveyard with liveness', () => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a', { Incarnation: 'init-one-1' });
     const init = await holder(t, dir, 'a');
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { peers } = await startedGraveyard(t, { dir });
     await init.kill();
     await peers.seen('a', (it) => it.liveness === 'lost');
     writeTombstone(dir, 'a', { Incarnation: 'init-one-2' });
@@ -209,19 +200,15 @@ describe('Graveyard with liveness', () => {
     await holder(t, dir, 'a');
     // A changed tombstone is a reason to connect again.
     writeTombstone(dir, 'a', { Incarnation: 'init-two-2' });
-    const { lostAt } = await peers.seen(
-      'a',
-      (it) => it.liveness === 'held' && it.tombstone.Incarnation !== 'init-one-1',
-    );
-    assert.equal(lostAt, undefined);
+    const isNew = (it: PeerView): boolean => it.liveness === 'held' && it.tombstone.Incarnation !== 'init-one-1';
+    assert.equal((await peers.seen('a', isNew)).lostAt, undefined);
   });
 
   it('Graveyard closes the connection to a dead peer, and opens none', async (t) => {
     const dir = temporaryDirectory();
     writeTombstone(dir, 'a');
     const connections = await listening(t, dir, 'a');
-    const { graveyard, peers } = graveyardOf(t, dir);
-    await graveyard.start();
+    const { graveyard, peers } = await startedGraveyard(t, { dir });
     const end = closed(await connections.until(() => true));
     writeTombstone(dir, 'a', { Died: TIME });
     await end;

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { formatTombstone, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { Graveyard, type GraveyardOptions } from '../../../src/runtime/graveyard/graveyard.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 export const TIME = '2026-01-02T03:04:05.678901234Z';
 
@@ -87,6 +88,16 @@ export function graveyardOf(t: TestContext, dir: string, more: Partial<Graveyard
   });
   t.after(() => graveyard.stop());
   return { graveyard, peers, troubles };
+}
+
+/** The same, started; in an empty directory of its own unless another is named. */
+export async function startedGraveyard(
+  t: TestContext,
+  { dir = temporaryDirectory(), ...more }: Partial<GraveyardOptions> = {},
+): Promise<Watched & { readonly dir: string }> {
+  const watched = graveyardOf(t, dir, more);
+  await watched.graveyard.start();
+  return { dir, ...watched };
 }
 
 export function view(peers: readonly PeerView[] | undefined, name: string): PeerView | undefined {

@@ -26,10 +26,8 @@ describe('readGraveyard', () => {
     await listen(t, join(dir, 'socket'), () => {});
 
     const { members, unreadable } = await readGraveyard(dir);
-    assert.deepEqual(
-      members.map(({ Name, Version }) => `${Name} ${Version}`),
-      ['a 1', 'b 1', 'kubexit 0'],
-    );
+    const found = members.map(({ Name, Version }) => `${Name} ${Version}`);
+    assert.deepEqual(found, ['a 1', 'b 1', 'kubexit 0']);
     const whys = unreadable.map(({ name, why }) => `${name}: ${why}`).sort();
     assert.deepEqual(whys, [
       'Odd name\n: not a member name',

@@ -171,12 +171,7 @@ describe('Store.write', () => {
   const written = /^written$/;
   for (const [title, dirMode, owner, outcome] of [
     ['replaces a file of another uid in a directory without sticky bit', 0o777, 0, written],
-    [
-      'leaves the file of another uid whole in a sticky directory',
-      0o1777,
-      0,
-      /^cannot write .*EPERM.*sticky directory:/,
-    ],
+    ['leaves a file of another uid whole in a sticky directory', 0o1777, 0, /^cannot write .*EPERM.*sticky directory:/],
     ['overwrites its own file in a directory that it may not write', 0o755, FOREIGN_UID, written],
   ] as const) {
     it(`K07 ${title}`, { skip: needsRoot }, async (t) => {

@@ -16,6 +16,9 @@ const wall = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String);
 const base = { seq: fc.integer({ min: 1, max: 2 ** 40 }), at: fc.maxSafeNat() };
 
 const nothing = fc.constant(undefined);
+const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
+const errno = fc.constantFrom('ENOENT', 'E2BIG', 'EACCES', 'EAGAIN', 'ECANCELED', '133');
+const code = fc.integer({ min: 0, max: 255 });
 
 type Ended = Extract<HostEvent, { type: 'helperEnded' }>;
 
@@ -27,63 +30,29 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('signal'), ...base, signal, senderPid: fc.nat(), fromTerminal: fc.boolean() }),
   record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat() }),
   record({ type: fc.constant('spawned'), ...base, id, pid }),
-  record({
-    type: fc.constant('spawnFailed'),
-    ...base,
-    id,
-    errno: fc.constantFrom('ENOENT', 'E2BIG', 'EACCES', 'ECANCELED', '133'),
-  }),
+  record({ type: fc.constant('spawnFailed'), ...base, id, errno }),
   record({ type: fc.constant('overdue'), ...base, id }),
-  record({
-    type: fc.constant('exited'),
-    ...base,
-    id,
-    pid,
-    code: fc.integer({ min: 0, max: 255 }),
-    signal: fc.constant(undefined),
-    core: fc.boolean(),
-  }),
-  record({
-    type: fc.constant('exited'),
-    ...base,
-    id,
-    pid,
-    code: fc.constant(undefined),
-    signal,
-    core: fc.boolean(),
-  }),
+  record({ type: fc.constant('exited'), ...base, id, pid, code, signal: nothing, core: fc.boolean() }),
+  record({ type: fc.constant('exited'), ...base, id, pid, code: nothing, signal, core: fc.boolean() }),
   record({ type: fc.constant('groupGone'), ...base, id, strays: fc.nat() }),
   record({ type: fc.constant('straysGone'), ...base }),
-  record({
-    type: fc.constant('endWritten'),
-    ...base,
-    id,
-    pid,
-    code: fc.integer({ min: 0, max: 255 }),
-    wall,
-  }),
+  record({ type: fc.constant('endWritten'), ...base, id, pid, code, wall }),
   record({ type: fc.constant('stopSent'), ...base, id, signal, isByMains: fc.boolean(), wall }),
   fc.oneof(
-    helperEnded({ code: fc.integer({ min: 0, max: 255 }), signal: nothing, errno: nothing }),
+    helperEnded({ code, signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),
-    helperEnded({ code: nothing, signal: nothing, errno: fc.constantFrom('ENOENT', 'EAGAIN', '133') }),
+    helperEnded({ code: nothing, signal: nothing, errno }),
   ),
 );
 
 export const hello: fc.Arbitrary<Hello> = record({
   hostId: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
   startedAt: fc.maxSafeNat(),
-  memo: fc.option(word, { nil: undefined }),
+  memo: maybe(word),
   isPid1: fc.boolean(),
-  wokenBy: fc.option(
-    word.filter((it) => it !== ''),
-    { nil: undefined },
-  ),
-  oomKills: fc.option(fc.maxSafeNat(), { nil: undefined }),
-  whyNode: fc.option(
-    word.filter((it) => it !== ''),
-    { nil: undefined },
-  ),
+  wokenBy: maybe(word.filter((it) => it !== '')),
+  oomKills: maybe(fc.maxSafeNat()),
+  whyNode: maybe(word.filter((it) => it !== '')),
 });
 
 const argv = fc
@@ -106,15 +75,12 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({
     type: fc.constant('fallback'),
     stopSignals: fc.array(signal, { maxLength: 4 }),
-    signal: fc.option(signal, { nil: undefined }),
-    waitMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
-    graceMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
-    atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
+    signal: maybe(signal),
+    waitMs: maybe(fc.integer({ min: 1 })),
+    graceMs: maybe(fc.integer({ min: 1 })),
+    atMs: maybe(fc.integer({ min: 1 })),
   }),
-  record({
-    type: fc.constantFrom('killAt', 'leaveAt', 'due'),
-    atMs: fc.option(fc.integer({ min: 1 }), { nil: undefined }),
-  }),
+  record({ type: fc.constantFrom('killAt', 'leaveAt', 'due'), atMs: maybe(fc.integer({ min: 1 })) }),
   record({
     type: fc.constant('listen'),
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
@@ -149,7 +115,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
         from: fc.integer({ min: 0, max: 100 }),
         to: fc.integer({ min: 100, max: 255 }),
         final: fc.boolean(),
-        code: fc.oneof(fc.integer({ min: 0, max: 255 }), fc.constantFrom('same' as const, undefined)),
+        code: fc.oneof(code, fc.constantFrom('same' as const, undefined)),
         text: word,
         log: word,
         evidence: word,
@@ -168,11 +134,11 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
       record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),
     ),
   }),
-  record({ type: fc.constant('exit'), code: fc.integer({ min: 0, max: 255 }) }),
+  record({ type: fc.constant('exit'), code }),
 );
 
 export const commit: fc.Arbitrary<Commit> = record({
-  ack: fc.option(fc.maxSafeNat(), { nil: undefined }),
-  memo: fc.option(word, { nil: undefined }),
+  ack: maybe(fc.maxSafeNat()),
+  memo: maybe(word),
   commands: fc.array(command, { maxLength: 6 }),
 });

@@ -17,12 +17,14 @@ function running(kind: HostKind): void {
     const host = await start(t, kind);
     assert.deepEqual(await helped(host, 1, 'echo one; echo two; exit 3'), [1, 3, undefined, undefined, 'one\ntwo\n']);
     assert.deepEqual(await helped(host, 2, 'echo three >&2; kill -9 $$'), [2, undefined, 9, undefined, 'three\n']);
-    await host.commit({ commands: [{ type: 'exec', id: 3, argv: ['there-is-no-such-program'], outputLimit: 9 }] });
-    assert.deepEqual(await helperEnd(host), [3, undefined, undefined, 'ENOENT', '']);
-    await host.commit({ commands: [{ type: 'exec', id: 4, argv: [''], outputLimit: 9 }] });
-    assert.deepEqual(await helperEnd(host), [4, undefined, undefined, 'ENOENT', '']);
-    await host.commit({ commands: [{ type: 'exec', id: 5, argv: [host.scratch.dir], outputLimit: 9 }] });
-    assert.deepEqual(await helperEnd(host), [5, undefined, undefined, 'EACCES', '']);
+    for (const [id, program, errno] of [
+      [3, 'there-is-no-such-program', 'ENOENT'],
+      [4, '', 'ENOENT'],
+      [5, host.scratch.dir, 'EACCES'],
+    ] as const) {
+      await host.commit({ commands: [{ type: 'exec', id, argv: [program], outputLimit: 9 }] });
+      assert.deepEqual(await helperEnd(host), [id, undefined, undefined, errno, '']);
+    }
     assert.deepEqual(await helped(host, 6, String.raw`printf 'a\0b\377'`), [6, 0, undefined, undefined, 'a?b\ufffd']);
   });
 
@@ -84,12 +86,7 @@ function ending(kind: HostKind): void {
     const script = 'trap "" TERM HUP INT; sleep 1000 & echo $!; touch "$SCRATCH/up"; wait; sleep 1000';
     await host.commit({ commands: [shell(1, script)] });
     await waitForFile(host.scratch.path('up'));
-    await host.commit({
-      commands: [
-        { type: 'endHelper', id: 2 },
-        { type: 'endHelper', id: 1 },
-      ],
-    });
+    await host.commit({ commands: [2, 1].map((id) => ({ type: 'endHelper', id })) });
     const [id, code, signal, , output] = await helperEnd(host);
     assert.deepEqual([id, code, signal], [1, undefined, SIGKILL]);
     assert.ok(hasEnded(Number(output)));
@@ -127,14 +124,8 @@ function ending(kind: HostKind): void {
 
   test('the host that exits ends its helpers', async (t) => {
     const host = await start(t, kind);
-    await host.commit({
-      commands: [
-        shell(
-          1,
-          `trap "" TERM; sleep 1000 & echo $$ $! >"$SCRATCH/.pids"; mv "$SCRATCH/.pids" "$SCRATCH/pids"; ${FOR_EVER}`,
-        ),
-      ],
-    });
+    const told = 'echo $$ $! >"$SCRATCH/.pids"; mv "$SCRATCH/.pids" "$SCRATCH/pids"';
+    await host.commit({ commands: [shell(1, `trap "" TERM; sleep 1000 & ${told}; ${FOR_EVER}`)] });
     await waitForFile(host.scratch.path('pids'));
     const pids = (await helped(host, 2, 'cat "$SCRATCH/pids"'))[4].trim().split(' ').map(Number);
     host.say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands: [{ type: 'exit', code: 7 }] } });

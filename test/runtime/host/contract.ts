@@ -6,8 +6,7 @@ import { describe } from 'node:test';
 import { childrenContract } from './contract-children.ts';
 import { commitsContract } from './contract-commits.ts';
 import { helpersContract } from './contract-helpers.ts';
-import { livenessContract } from './contract-liveness.ts';
-import { modesContract } from './contract-modes.ts';
+import { livenessContract, modesContract } from './contract-modes.ts';
 import { signalsContract } from './contract-signals.ts';
 import type { HostKind } from './host-process.ts';
 

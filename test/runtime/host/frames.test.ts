@@ -31,16 +31,8 @@ test('every commit is read by init as it was meant', () => {
 });
 
 test('every event and every hello is read as init meant it', () => {
-  fc.assert(
-    fc.property(event, (given) => {
-      assert.deepEqual(decodeEvent(eventFields(given)), given);
-    }),
-  );
-  fc.assert(
-    fc.property(hello, (given) => {
-      assert.deepEqual(decodeHello(helloFields(given)), given);
-    }),
-  );
+  fc.assert(fc.property(event, (given) => assert.deepEqual(decodeEvent(eventFields(given)), given)));
+  fc.assert(fc.property(hello, (given) => assert.deepEqual(decodeHello(helloFields(given)), given)));
 });
 
 test('a time is sent as a whole number, never too early, and one that never comes as 0', () => {
@@ -73,10 +65,8 @@ test('a stream cut at any place, or at any two, gives the same frames', () => {
     for (let second = first; second <= stream.length; second++) {
       const reader = new FrameReader();
       const parts = [stream.subarray(0, first), stream.subarray(first, second), stream.subarray(second)];
-      assert.deepEqual(
-        parts.flatMap((part) => reader.push(part)),
-        whole,
-      );
+      const frames = parts.flatMap((part) => reader.push(part));
+      assert.deepEqual(frames, whole);
       assert.equal(reader.midFrame, false);
     }
   }
@@ -136,14 +126,9 @@ test('what init would refuse is refused before it is sent', () => {
   assert.throws(send([{ type: 'parentDeath', signal: 65 }]), /signal 65/);
   assert.throws(send([{ type: 'firstOnly', id: 0 }]), /child id 0/);
   assert.throws(send([{ type: 'listen', path: '' }]), /empty socket path/);
-  assert.throws(
-    send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv: ['a', 'b\0c'] } }]),
-    /argument with a NUL/,
-  );
-  assert.throws(
-    send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv: ['x'.repeat(MAX_FRAME_BYTES)] } }]),
-    /cannot send a/,
-  );
+  const spawn = (...argv: [string, ...string[]]) => send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv } }]);
+  assert.throws(spawn('a', 'b\0c'), /argument with a NUL/);
+  assert.throws(spawn('x'.repeat(MAX_FRAME_BYTES)), /cannot send a/);
 });
 
 test('an event with a field too many, too few, out of range or of another form is refused', () => {
@@ -186,10 +171,8 @@ test('an event with a field too many, too few, out of range or of another form i
 test('a hello of another version, or one that is not well formed, is refused with the remedy', () => {
   const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', '', '', '7', '--drain'];
   assert.doesNotThrow(() => decodeHello(good));
-  assert.throws(
-    () => decodeHello(good.with(1, '2')),
-    /speaks version "2" of the protocol, this supervisor version 1; install both/,
-  );
+  const remedy = /speaks version "2" of the protocol, this supervisor version 1; install both/;
+  assert.throws(() => decodeHello(good.with(1, '2')), remedy);
   assert.throws(() => decodeHello(['spawned']), /hello has to come first/);
   for (const wrong of [
     good.with(2, 'AB'.repeat(16)),

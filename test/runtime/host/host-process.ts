@@ -14,7 +14,6 @@ import { send } from '../../helpers/process.ts';
 import { type Scratch, tempGraveyard } from '../../helpers/scratch.ts';
 import { within } from '../../helpers/wait.ts';
 import type { Answer, Order } from './driver.ts';
-import { Inbox } from './inbox.ts';
 
 export type HostKind =
   | { readonly name: 'InitHost'; readonly init: string }
@@ -29,6 +28,47 @@ export type HostKind =
 export const FOR_EVER = 'while :; do sleep 1000 & wait $!; done';
 
 type EventOf<T> = Extract<HostEvent, { type: T }>;
+
+/** Things that come one after another, and whoever waits for them. What was not asked for stays. */
+class Inbox<T> {
+  /** Everything that ever came. */
+  readonly all: T[] = [];
+  readonly #what: string;
+  #waiting: T[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  put(thing: T): void {
+    this.all.push(thing);
+    this.#waiting.push(thing);
+    this.#wake?.();
+  }
+
+  /** Takes out the first that fits, when it comes. */
+  async next(fits: (thing: T) => boolean): Promise<T> {
+    const index = await this.#indexOf(fits);
+    return this.#waiting.splice(index, 1)[0] as T;
+  }
+
+  /** The same, and drops what came before it. */
+  async skipTo(fits: (thing: T) => boolean): Promise<T> {
+    const index = await this.#indexOf(fits);
+    return this.#waiting.splice(0, index + 1)[index] as T;
+  }
+
+  async #indexOf(fits: (thing: T) => boolean): Promise<number> {
+    for (;;) {
+      const index = this.#waiting.findIndex(fits);
+      if (index >= 0) return index;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await within(this.#what, promise);
+    }
+  }
+}
 
 export class HostProcess {
   readonly kind: HostKind;
@@ -135,14 +175,9 @@ export class HostProcess {
 
   /** What the host threw, if it did. */
   async order(order: Order): Promise<string | undefined> {
-    this.#say(order);
+    this.say(order);
     const answer = await this.#answers.next((it) => it.type === 'done');
     return answer.type === 'done' ? answer.error : undefined;
-  }
-
-  /** For what gets no answer: a crash, an exit, a commit that ends the connection. */
-  say(order: Order): void {
-    this.#say(order);
   }
 
   /** The next event, whatever it is; an error when it is not of this type. */
@@ -163,13 +198,14 @@ export class HostProcess {
     return { ...answer.hello, memo: answer.hello.memo };
   }
 
-  #say(order: Order): void {
+  /** Alone for what gets no answer: a crash, an exit, a commit that ends the connection. */
+  say(order: Order): void {
     this.#wire?.write(`${JSON.stringify(order)}\n`);
   }
 
   private async end(): Promise<void> {
-    // An exit command also ends the groups. KILL follows if the host does not obey.
-    this.#say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands: [{ type: 'exit', code: 0 }] } });
+    // Asked first, so that the groups are ended too; then without asking.
+    this.say({ type: 'commit', commit: { ack: undefined, memo: undefined, commands: [{ type: 'exit', code: 0 }] } });
     await within('the host ends', this.ended, 5_000).catch(() => send(this.pid, 'SIGKILL'));
     for (const wire of this.#wires.all) wire.destroy();
     this.#server.close();

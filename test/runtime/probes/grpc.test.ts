@@ -4,10 +4,7 @@ import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHt
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { GrpcAction } from '../../../src/core/config.ts';
-import { closedPort, httpServer, rawServer, run } from './servers.ts';
-
-const ok = (detail: string) => ({ ok: true, detail, output: '' });
-const failed = (detail: string) => ({ ok: false, detail, output: '' });
+import { closedPort, failed, httpServer, ok, rawServer, run } from './servers.ts';
 
 function grpcAction(port: number, service = '', host = '127.0.0.1'): GrpcAction {
   return { kind: 'grpc', host, port, service };

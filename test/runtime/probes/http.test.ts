@@ -7,10 +7,7 @@ import { test } from 'node:test';
 import { attemptHttp } from '../../../src/runtime/probes/http.ts';
 import { startAction } from '../../../src/runtime/probes/probe.ts';
 import { badCertificate } from './certificate.ts';
-import { closedPort, httpAction, httpServer, listen, rawServer, run } from './servers.ts';
-
-const ok = (detail: string) => ({ ok: true, detail, output: '' });
-const failed = (detail: string) => ({ ok: false, detail, output: '' });
+import { closedPort, failed, httpAction, httpServer, listen, ok, rawServer, run } from './servers.ts';
 
 test('a status from 200 to 399 is a success, any other is not', async (t) => {
   const port = await httpServer(t, ({ url }, response) => response.writeHead(Number(url?.slice(1))).end('body'));

@@ -12,10 +12,9 @@ import { NetworkTasks } from '../../../src/runtime/network-tasks.ts';
 import { type ActionEnd, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';
 import type { AnsweringData } from './answering.ts';
-import { httpAction, listen, rawServer } from './servers.ts';
+import { failed, httpAction, listen, ok, rawServer } from './servers.ts';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-const FINE: ActionEnd = { ok: true, detail: 'status 200', output: '' };
 
 /** Nothing of this thread goes on meanwhile. */
 function standStill(ms: number): void {
@@ -53,7 +52,7 @@ test('an answer that came while this process stood still counts, though the time
     if (isOver) continue;
     server.answer();
     standStill(timeoutMs + 300);
-    return assert.deepEqual(await within('the end', ended), FINE);
+    return assert.deepEqual(await within('the end', ended), ok('status 200'));
   }
   assert.fail('this machine is too slow');
 });
@@ -65,14 +64,14 @@ test('a connection that was accepted while this process stood still counts', asy
   );
   // The connection is requested in the next tick; the kernel accepts it while this process stands still.
   process.nextTick(standStill, 600);
-  assert.deepEqual(await within('the end', ended), { ok: true, detail: 'connected', output: '' });
+  assert.deepEqual(await within('the end', ended), ok('connected'));
 });
 
 test('a server that does not answer while this process stands still has timed out', async (t) => {
   const port = await rawServer(t, '');
   const ended = new Promise<ActionEnd>((onEnd) => startAction(httpAction(port), { timeoutMs: 300, onEnd }));
   process.nextTick(standStill, 600);
-  assert.deepEqual(await within('the end', ended), { ok: false, detail: 'timed out after 300ms', output: '' });
+  assert.deepEqual(await within('the end', ended), failed('timed out after 300ms'));
 });
 
 test('an ended task takes what has arrived first', async (t) => {
@@ -87,16 +86,16 @@ test('an ended task takes what has arrived first', async (t) => {
   await within('the request', server.asked);
   server.answer();
   tasks.end(1);
-  assert.deepEqual(await within('the end', ended.promise), FINE);
+  assert.deepEqual(await within('the end', ended.promise), ok('status 200'));
 });
 
 test('a task that is ended without an answer, or before it has begun, has timed out', async (t) => {
   const port = await rawServer(t, '');
   const ends: [number, string][] = [];
   const both = Promise.withResolvers<void>();
-  const tasks = new NetworkTasks((id, { ok, detail }) => {
-    assert.equal(ok, false);
-    ends.push([id, detail]);
+  const tasks = new NetworkTasks((id, end) => {
+    assert.equal(end.ok, false);
+    ends.push([id, end.detail]);
     if (ends.length === 2) both.resolve();
   });
   await tasks.start(1, httpAction(port), 30_000);

@@ -10,6 +10,9 @@ import { within } from '../../helpers/wait.ts';
 /** Far beyond what any of them takes: only what is to time out has a time of its own. */
 const FAR_MS = 40_000;
 
+export const ok = (detail: string): ActionEnd => ({ ok: true, detail, output: '' });
+export const failed = (detail: string): ActionEnd => ({ ok: false, detail, output: '' });
+
 export function run(action: NetworkAction, timeoutMs: number | undefined = FAR_MS): Promise<ActionEnd> {
   return within(
     `the end of a ${action.kind} probe`,

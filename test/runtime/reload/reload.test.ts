@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SIGHUP } from '../../../src/core/signals.ts';
 import { ReloadWatch } from '../../../src/runtime/reload.ts';
@@ -21,14 +21,18 @@ import { waitFor, within } from '../../helpers/wait.ts';
 import { needsMount } from '../graveyard/volume.ts';
 import { coarseVolume, Volume, Watching } from './watching.ts';
 
-/** A file is read after it has not changed for so long. */
+/** A watched file, alone in a directory. */
+async function watchedFile(t: TestContext, pollMs?: number, dir = temporaryDirectory()) {
+  const path = join(dir, 'app.conf');
+  writeFileSync(path, 'one');
+  return { dir, path, watching: await Watching.begin(t, [path], pollMs) };
+}
+
+/** A file must not change for so long to be read. */
 const SETTLE_MS = 100;
 
 test('a file that is written in place or replaced by a rename is one change', async (t) => {
-  const dir = temporaryDirectory();
-  const path = join(dir, 'app.conf');
-  writeFileSync(path, 'one');
-  const watching = await Watching.begin(t, [path]);
+  const { dir, path, watching } = await watchedFile(t);
   writeFileSync(path, 'two');
   assert.deepEqual(await watching.told(1), [0]);
   for (const part of ['th', 're', 'e']) appendFileSync(path, part);
@@ -41,10 +45,7 @@ test('a file that is written in place or replaced by a rename is one change', as
 });
 
 test('a file with the same content is no change, however it came about', async (t) => {
-  const dir = temporaryDirectory();
-  const path = join(dir, 'app.conf');
-  writeFileSync(path, 'one');
-  const watching = await Watching.begin(t, [path]);
+  const { dir, path, watching } = await watchedFile(t);
   utimesSync(path, 1, 1);
   await watching.settle();
   chmodSync(path, 0o600);
@@ -149,9 +150,7 @@ test('a directory that takes the place of another on the way is watched again', 
 });
 
 test('a file that is written slowly is reported when it settles, not with each write', async (t) => {
-  const path = join(temporaryDirectory(), 'app.conf');
-  writeFileSync(path, 'one');
-  const watching = await Watching.begin(t, [path]);
+  const { path, watching } = await watchedFile(t);
   let rests = 0;
   let lastMs = performance.now();
   for (let part = 0; part < 30; part++) {
@@ -171,9 +170,7 @@ const hasMkfs = spawnSync('mkfs.ext4', ['-V'], { stdio: 'ignore' }).status === 0
 test('a second change within a second is seen on a volume that counts times in seconds', {
   skip: needsMount || (hasMkfs ? false : 'mkfs.ext4 is not installed'),
 }, async (t) => {
-  const path = join(coarseVolume(t), 'app.conf');
-  writeFileSync(path, 'one');
-  const watching = await Watching.begin(t, [path], 50);
+  const { path, watching } = await watchedFile(t, 50, coarseVolume(t));
   for (const content of ['two', 'six', 'ten', 'one']) {
     // Written in place, so only the content differs. Two writes mostly fall into one second.
     writeFileSync(path, content);
@@ -205,17 +202,13 @@ test('D10 a pipe, a device or a link to itself is not opened, and only the link 
 });
 
 test('a closed watch reports nothing', async (t) => {
-  const path = join(temporaryDirectory(), 'app.conf');
-  writeFileSync(path, 'one');
+  const { path, watching } = await watchedFile(t);
   const changes: number[] = [];
   const reloads = [{ path, signal: SIGHUP, validate: undefined }];
-  const other = new ReloadWatch({
-    reloads,
-    onContent: (it, _digest, isChange) => isChange && changes.push(it),
-    onTrouble: () => {},
-  });
+  const onContent = (it: number, _digest: string, isChange: boolean) => isChange && changes.push(it);
+  const other = new ReloadWatch({ reloads, onContent, onTrouble: () => {} });
   other.start();
-  const watching = await Watching.begin(t, [path]);
+  await watching.settle();
   other.close();
   writeFileSync(path, 'two');
   assert.deepEqual(await watching.told(1), [0]);

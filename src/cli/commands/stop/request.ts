@@ -9,7 +9,7 @@ import { nearest } from '../../../config/notation/nearest.ts';
 import { repeated, show } from '../../../config/notation/parse.ts';
 import { MAX_AMONG, type StopRequest } from '../../../core/format/stop-request.ts';
 import { hostOf, type Tombstone } from '../../../core/format/tombstone.ts';
-import { readBootId } from '../../../runtime/boot-id.ts';
+import { readBootId } from '../../../runtime/clock.ts';
 import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
 import type { Unreadable } from '../../../runtime/graveyard/read.ts';
