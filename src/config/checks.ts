@@ -5,7 +5,7 @@
 
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { longestDrainMs } from '../core/lifecycle/drain.ts';
-import type { Key } from './flag.ts';
+import type { Key } from './flags.ts';
 import { formatDuration } from './notation/duration.ts';
 import { repeated, show } from './notation/parse.ts';
 import { isSidecarName } from './notation/sidecars.ts';

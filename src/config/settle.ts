@@ -2,8 +2,7 @@
  * One value for each flag, and where it came from: the first source that gave it, else its default.
  */
 
-import type { Key, Values } from './flag.ts';
-import { FLAGS, KEYS } from './flags.ts';
+import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
 import { nameFromCommand } from './notation/name.ts';
 import { unexpanded } from './notation/parse.ts';

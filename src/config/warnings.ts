@@ -5,8 +5,7 @@
 import { longestDrainMs } from '../core/lifecycle/drain.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
 import { type Check, runChecks } from './checks.ts';
-import type { Key } from './flag.ts';
-import { FLAGS } from './flags.ts';
+import { FLAGS, type Key } from './flags.ts';
 import { formatDuration } from './notation/duration.ts';
 import { formatSignal } from './notation/signals.ts';
 import type { Settings } from './settle.ts';

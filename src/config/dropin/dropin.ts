@@ -10,7 +10,7 @@
 
 import { type CommandLine, readCommandLine } from '../argv.ts';
 import type { Env, Environment } from '../env.ts';
-import type { Key } from '../flag.ts';
+import type { Key } from '../flags.ts';
 import type { Given } from '../given.ts';
 import type { HostSettings } from '../run-config.ts';
 import { readDumbInit } from './dumb-init.ts';

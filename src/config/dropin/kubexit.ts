@@ -4,7 +4,7 @@
  */
 
 import { type Env, isServiceLink } from '../env.ts';
-import type { Key } from '../flag.ts';
+import type { Key } from '../flags.ts';
 import { type Given, variableLabel } from '../given.ts';
 import { formatDuration, parseGoDuration } from '../notation/duration.ts';
 import { nearest } from '../notation/nearest.ts';

@@ -4,8 +4,7 @@
  * parsers.
  */
 
-import type { Key } from '../flag.ts';
-import { FLAGS } from '../flags.ts';
+import { FLAGS, type Key } from '../flags.ts';
 import type { Given } from '../given.ts';
 import { bad, good, type Parse, show, TOO_DEEP, unexpanded } from '../notation/parse.ts';
 import { CONTAINER, type Container, type ContainerKey, lifecycleOf } from './container.ts';

@@ -2,8 +2,7 @@
  * The keys of a configuration file, sorted by what they are.
  */
 
-import type { Key } from '../flag.ts';
-import { FLAGS, fileKeyOf, KEYS } from '../flags.ts';
+import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
 import { nearest } from '../notation/nearest.ts';
 import { show } from '../notation/parse.ts';
 import { CONTAINER, type ContainerKey } from './container.ts';

@@ -2,8 +2,7 @@
  * A value of a configuration file in the notation of its flag: lists are joined by commas, maps as pairs.
  */
 
-import type { Key } from '../flag.ts';
-import { FLAGS } from '../flags.ts';
+import { FLAGS, type Key } from '../flags.ts';
 import { bad, good, type Parse } from '../notation/parse.ts';
 
 export function flagTextOf(key: Key, value: unknown): Parse<string> {

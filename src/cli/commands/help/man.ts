@@ -2,8 +2,7 @@
  * The topic `man` of `sexton help`: the manual page, written from the tables of subcommands and flags.
  */
 
-import type { Key } from '../../../config/flag.ts';
-import { FLAGS, KEYS, variableOf } from '../../../config/flags.ts';
+import { FLAGS, KEYS, type Key, variableOf } from '../../../config/flags.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandHelp } from '../commands.ts';
 
 /** `defaultOf` and `exitCodes` are those of `sexton help`. */
