@@ -7,7 +7,7 @@
  */
 import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
-import { findProblems } from './checks.ts';
+import { findProblems, findWarnings } from './checks.ts';
 import { type Place, takePlace } from './dropin/dropin.ts';
 import { readForeign } from './dropin/kubexit.ts';
 import type { DropIn } from './dropin/line.ts';
@@ -20,7 +20,6 @@ import { show } from './notation/parse.ts';
 import { keptConfig, MAX_KEPT_BYTES, type Program, type RunConfig, type TerminationLog } from './run-config.ts';
 import { type Settings, settle } from './settle.ts';
 import { chooseStop } from './stop-choice.ts';
-import { findWarnings } from './warnings.ts';
 
 /** One row of `explain`. */
 export interface Source {
