@@ -4,7 +4,7 @@
 
 import { defaultTextOf, FLAGS, KEYS, keyOfFlag } from './flags.ts';
 import { flagLabel, type Given } from './given.ts';
-import { nearest } from './notation/nearest.ts';
+import { didYouMean, nearest } from './notation/nearest.ts';
 import { show } from './notation/parse.ts';
 
 export interface CommandLine {
@@ -76,9 +76,8 @@ function unknownRunFlag(flag: FlagWord, word: string): string {
   const denied = keyOfFlag(flag.name.replace(/^--no-/, ''));
   if (denied !== undefined)
     return `unknown flag ${flag.name}; leave out --${FLAGS[denied].name} for its default: ${defaultTextOf(denied)}`;
-  const names = [...KEYS.map((key) => FLAGS[key].name), 'config'];
-  const near = nearest(flag.name, names);
-  const remedy = near === undefined ? 'see sexton help flags, or put -- before the command' : `did you mean --${near}?`;
+  const near = nearest(flag.name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config']);
+  const remedy = didYouMean(near, 'see sexton help flags, or put -- before the command');
   return `unknown flag ${show(word.replace(/=.*/s, ''))}; ${remedy}`;
 }
 

@@ -7,7 +7,7 @@ import { type Env, isServiceLink } from '../env.ts';
 import type { Key } from '../flags.ts';
 import { type Given, variableLabel } from '../given.ts';
 import { formatDuration, parseGoDuration } from '../notation/duration.ts';
-import { nearest } from '../notation/nearest.ts';
+import { didYouMean, nearest } from '../notation/nearest.ts';
 
 export interface Foreign {
   /** Given by a variable. */
@@ -91,13 +91,10 @@ function unknownVariables(env: Env): readonly string[] {
   for (const name in env) {
     if (!name.startsWith(PREFIX) || [...KNOWN, ...NEEDLESS].some((known) => known === name)) continue;
     if (isServiceLink(name, env[name] ?? '')) continue;
-    const near = nearest(
-      name.slice(PREFIX.length),
-      KNOWN.map((known) => known.slice(PREFIX.length)),
-    );
-    warnings.push(
-      `unknown variable ${name} of kubexit has no effect; ${near ? `did you mean ${PREFIX}${near}?` : 'remove it'}`,
-    );
+    const names = KNOWN.map((known) => known.slice(PREFIX.length));
+    const near = nearest(name.slice(PREFIX.length), names);
+    const remedy = didYouMean(near && `${PREFIX}${near}`, 'remove it');
+    warnings.push(`unknown variable ${name} of kubexit has no effect; ${remedy}`);
   }
   return warnings;
 }

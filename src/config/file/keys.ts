@@ -3,7 +3,7 @@
  */
 
 import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
-import { nearest } from '../notation/nearest.ts';
+import { didYouMean, nearest } from '../notation/nearest.ts';
 import { show } from '../notation/parse.ts';
 import { CONTAINER, type ContainerKey } from './container.ts';
 import { isMap, type Report } from './shape.ts';
@@ -62,7 +62,7 @@ function unknownFileKey(fileKey: string): string {
   const names = new Map([...OTHERS, ...Object.keys(CONTAINER), ...PLATFORM_KEYS].map((name) => [name, name]));
   for (const key of KEYS) for (const name of [fileKeyOf(key), key, FLAGS[key].name]) names.set(name, fileKeyOf(key));
   const near = nearest(fileKey, [...names.keys()]);
-  return `unknown key; ${near === undefined ? 'see sexton help config' : `did you mean ${names.get(near)}?`}`;
+  return `unknown key; ${didYouMean(near && names.get(near), 'see sexton help config')}`;
 }
 
 /**

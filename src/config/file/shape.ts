@@ -2,7 +2,7 @@
  * Shapes of values in a configuration file. A shape both reads a value and has its JSON Schema, so that the two
  * cannot differ. Every scalar may come as a text, since YAML is read that way.
  */
-import { nearest } from '../notation/nearest.ts';
+import { didYouMean, nearest } from '../notation/nearest.ts';
 import { choice, show } from '../notation/parse.ts';
 
 /** Part of a JSON Schema, draft 2020-12. */
@@ -143,8 +143,8 @@ function mapRemedy(keys: readonly string[], needs: readonly string[], oneOf: rea
 function unknownKey(key: string, fields: Fields, refused: Readonly<Record<string, string>>): string {
   const reason = Object.hasOwn(refused, key) ? refused[key] : undefined;
   if (reason !== undefined) return reason;
-  const near = nearest(key, Object.keys(fields));
-  return `unknown key; ${near === undefined ? `keys here are ${Object.keys(fields).join(', ')}` : `did you mean ${near}?`}`;
+  const keys = Object.keys(fields);
+  return `unknown key; ${didYouMean(nearest(key, keys), `keys here are ${keys.join(', ')}`)}`;
 }
 
 function notOne(chosen: readonly string[], oneOf: readonly string[]): string {

@@ -6,7 +6,7 @@
 import type { Drain } from '../../core/config.ts';
 import { parsePort } from './action.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { parseNetwork } from './network.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 
@@ -155,11 +155,10 @@ function timesOf({ minMs, quietMs, maxMs = DEFAULTS.maxMs }: Times): Required<Ti
 
 function unknownOption(key: string): string {
   if (key === '') return `a part of it is empty; write ${DRAIN_EXAMPLE}`;
-  const near = nearest(key, OPTIONS);
   const known = /^[0-9]/.test(key)
     ? `a duration stands alone, or write ${DRAIN_EXAMPLE}`
     : `options are ${OPTIONS.join(', ')}`;
-  return `${show(key)} is not an option of a drain; ${near === undefined ? known : `did you mean ${near}?`}`;
+  return `${show(key)} is not an option of a drain; ${didYouMean(nearest(key, OPTIONS), known)}`;
 }
 
 function isWord(key: string): key is (typeof PLAIN_OPTIONS)[number] {

@@ -6,7 +6,7 @@
 import type { GateCondition, HttpAction, ReadyAction, StartGate } from '../../core/config.ts';
 import { formatAction, parseActionText } from './action.ts';
 import { parseName } from './name.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 import { callOf, isSidecarName, parseSidecar, SIDECAR_NAMES } from './sidecars.ts';
 
@@ -88,8 +88,7 @@ function parseGate(text: string): Parse<StartGate> {
     return bad(`ready is for sidecars without sexton (${known}, or a URL); for the member ${name.value} write healthy`);
   }
   const near = CONDITION_ALIASES[word.toLowerCase()] ?? nearest(word, CONDITIONS);
-  const remedy = near === undefined ? `write ${conditionsOf(name.value)}` : `did you mean ${near}?`;
-  return bad(`${show(word)} is not a condition; ${remedy}`);
+  return bad(`${show(word)} is not a condition; ${didYouMean(near, `write ${conditionsOf(name.value)}`)}`);
 }
 
 /** The message for a text with a colon that does not end with `=ready`. */

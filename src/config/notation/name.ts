@@ -3,7 +3,7 @@
  * Kubernetes uses it for containers, and nothing else.
  */
 import { isMemberName, MAX_NAME } from '../../core/format/tombstone.ts';
-import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
+import { bad, eachOnce, good, type Parse, show } from './parse.ts';
 
 export function parseName(text: string): Parse<string> {
   if (isMemberName(text)) return good(text);
@@ -14,13 +14,10 @@ export function parseName(text: string): Parse<string> {
 
 /** `a,b`: no blanks, each once. */
 export function parseNames(text: string): Parse<readonly string[]> {
-  const names = eachOf(text, (part) => {
+  return eachOnce(text, (part) => {
     const name = parseName(part);
     return name.ok ? name : bad(`${show(part)} is not a name: ${name.why}`);
   });
-  if (!names.ok) return names;
-  const twice = repeated(names.value);
-  return twice === undefined ? names : bad(`${twice} is named twice; name it once`);
 }
 
 /** Derives the default name of a member from the basename of its command. It always finds a valid one. */

@@ -13,6 +13,11 @@ export function nearest<const T extends string>(wrong: string, words: readonly T
   return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
 }
 
+/** The remedy for a wrong word; `otherwise`: where no valid word is near. */
+export function didYouMean(near: string | undefined, otherwise: string): string {
+  return near === undefined ? otherwise : `did you mean ${near}?`;
+}
+
 /** The nearest word of which at most one letter in `share` is wrong. */
 export function closest<const T extends string>(wrong: string, words: readonly T[], share: number): T | undefined {
   const plain = normalise(wrong);

@@ -3,8 +3,8 @@
  * the pod in place, `exit:70,exit:71,liveness,max=6`.
  */
 import type { RestartPodOn, RestartRule } from '../../core/config.ts';
-import { nearest } from './nearest.ts';
-import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import { bad, eachOf, eachOnce, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseRestartRules(text: string): Parse<readonly RestartRule[]> {
   const rules = eachOf(text, parseRule);
@@ -32,8 +32,8 @@ function parseRule(text: string): Parse<RestartRule> {
 
 function notAnAction(text: string, action: string): string {
   const near = PODS_WORDS.get(action) ?? nearest(action, ['restart', 'restart-all']);
-  const remedy = near === undefined ? 'write restart or restart-all' : `did you mean ${near}?`;
-  return `${show(text)}: ${action === '' ? 'it has no action' : `${show(action)} is not an action`}; ${remedy}`;
+  const wrong = action === '' ? 'it has no action' : `${show(action)} is not an action`;
+  return `${show(text)}: ${wrong}; ${didYouMean(near, 'write restart or restart-all')}`;
 }
 
 /** The actions by their names in a manifest. */
@@ -46,10 +46,8 @@ export function parseRestartPodOn(text: string): Parse<RestartPodOn> {
   const [, list = '', limit] = /^(.*?)(?:,max=([^,]*))?$/s.exec(text) ?? [];
   if (limit !== undefined && !/^[1-9][0-9]{0,8}$/.test(limit))
     return bad(`max=${show(limit)} is not a number of restarts; write max=6`);
-  const causes = eachOf(list, parseCause);
+  const causes = eachOnce(list, parseCause);
   if (!causes.ok) return causes;
-  const twice = repeated(causes.value.map(String));
-  if (twice !== undefined) return bad(`${twice} is named twice; name it once`);
   return good({
     codes: causes.value.filter((cause) => cause !== 'liveness'),
     liveness: causes.value.includes('liveness'),
@@ -67,8 +65,7 @@ function parseCause(text: string): Parse<number | 'liveness'> {
   const [, code] = /^exit:([0-9]{1,9})$/.exec(text) ?? [];
   if (code === undefined) {
     const near = nearest(text, ['liveness']) ?? (/^[0-9]{1,3}$/.test(text) ? `exit:${text}` : undefined);
-    const remedy = near === undefined ? 'write exit:70, or liveness' : `did you mean ${near}?`;
-    return bad(`${show(text)} is not a cause of a restart; ${remedy}`);
+    return bad(`${show(text)} is not a cause of a restart; ${didYouMean(near, 'write exit:70, or liveness')}`);
   }
   return Number(code) > 255 ? bad(`${code} is not an exit code; write one from 0 to 255`) : good(Number(code));
 }

@@ -5,7 +5,7 @@
  */
 import type { HttpAction } from '../../core/config.ts';
 import { LOCALHOST, parsePort } from './action.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
 export interface Sidecar {
@@ -115,9 +115,8 @@ export function parseSidecar(word: string): Parse<{ readonly sidecar: Sidecar; r
   const [, name = word, portText] = /^(.*?):(.*)$/.exec(word) ?? [];
   const sidecar = isSidecarName(name) ? SIDECARS[name] : undefined;
   if (sidecar === undefined) {
-    const near = nearest(name, SIDECAR_NAMES);
-    const remedy = near === undefined ? `write one of ${SIDECAR_NAMES.join(', ')}, or a URL` : `did you mean ${near}?`;
-    return bad(`unknown sidecar ${show(name)}; ${remedy}`);
+    const all = `write one of ${SIDECAR_NAMES.join(', ')}, or a URL`;
+    return bad(`unknown sidecar ${show(name)}; ${didYouMean(nearest(name, SIDECAR_NAMES), all)}`);
   }
   if (portText === undefined) return good({ sidecar, port: undefined });
   const port = parsePort(portText);

@@ -2,7 +2,7 @@
  * The presets of `--stop auto` and `--stop preset:NAME`: how programs are stopped gracefully. What each signal does to
  * each program was measured (`docs/servers.md`, `test/servers/`), except for those that the page names as not measured.
  */
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
 export interface StopPreset {
@@ -72,7 +72,7 @@ export function parsePresetName(text: string): Parse<string> {
   const name = Object.hasOwn(PRESET_ALIASES, text) ? (PRESET_ALIASES[text] ?? text) : text;
   if (Object.hasOwn(PRESETS, name)) return good(name);
   const near = nearest(text, PRESET_NAMES);
-  const remedy = near === undefined ? `presets are ${Object.keys(PRESETS).join(', ')}` : `did you mean preset:${near}?`;
+  const remedy = didYouMean(near && `preset:${near}`, `presets are ${Object.keys(PRESETS).join(', ')}`);
   return bad(`unknown preset ${show(text)}; ${remedy}`);
 }
 

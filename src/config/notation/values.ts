@@ -3,7 +3,7 @@
  */
 import type { Hold } from '../../core/config.ts';
 import { formatDuration, parseDuration } from './duration.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse } from './parse.ts';
 
 /**
@@ -45,8 +45,7 @@ function wordOrTime<const Word extends string>(
   const time = parseDuration(text);
   if (time.ok && time.value === 0) return bad(`must be longer than 0; ${insteadOfZero}`);
   if (time.ok || /\d/.test(text)) return time;
-  const near = nearest(text, words);
-  const remedy = near === undefined ? `write one of them, such as ${example}` : `did you mean ${near}?`;
+  const remedy = didYouMean(nearest(text, words), `write one of them, such as ${example}`);
   return bad(`must be ${words.join(', ')} or a duration; ${remedy}`);
 }
 
