@@ -10,22 +10,29 @@ import type { ProbeKind, Role } from '../core/config.ts';
 import { addressText } from './notation/address.ts';
 import { formatDrain, parseDrain } from './notation/drain.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
-import { formatExitCode, parseExitCode } from './notation/exit-code.ts';
+import {
+  formatExitCode,
+  formatRestartPodOn,
+  formatRestartRules,
+  parseExitCode,
+  parseRestartPodOn,
+  parseRestartRules,
+} from './notation/exit-codes.ts';
 import { formatGates, parseGates } from './notation/gates.ts';
 import { formatStop, parseStop } from './notation/ladder.ts';
-import { parseName, parseNames } from './notation/name.ts';
 import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/observe.ts';
 import { choice, type Parse } from './notation/parse.ts';
 import { formatHook, formatProbe, parseHook, probeParser } from './notation/probe.ts';
-import { formatQuits, parseQuits } from './notation/quit.ts';
 import { formatReloads, parseReloads } from './notation/reload.ts';
-import { formatRestartPodOn, formatRestartRules, parseRestartPodOn, parseRestartRules } from './notation/restart.ts';
+import { formatQuits, parseQuits } from './notation/sidecars.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/signals.ts';
 import {
   formatHold,
   formatTimeOrNone,
   parseGraveyard,
   parseHold,
+  parseName,
+  parseNames,
   parseSession,
   parseTimeOrNone,
 } from './notation/values.ts';

@@ -4,8 +4,8 @@
 
 import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
-import { nameFromCommand } from './notation/name.ts';
 import { unexpanded } from './notation/parse.ts';
+import { nameFromCommand } from './notation/values.ts';
 
 export interface Setting<T> {
   /** `undefined`: not given and without a default, or broken. */

@@ -81,6 +81,13 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
   }
 }
 
+/** A URL that is called once and takes no options. */
+export function parseCall(text: string, what: string, methods: readonly string[], example: string): Parse<HttpAction> {
+  const options = { known: [], refused: {} };
+  const parsed = parseActionText(text, { what, schemes: ['http', 'https'], methods, example, options });
+  return parsed.ok ? good(parsed.value.action as HttpAction) : parsed;
+}
+
 /** The inverse of `parseActionText`, with the options in the notation `,name=value`. */
 export function formatAction(action: Action, options: readonly Option[] = []): string {
   const all = action.kind === 'http' ? [...headerOptions(action), ...options] : options;

@@ -7,7 +7,6 @@ import type { Drain } from '../../core/config.ts';
 import { parsePort } from './action.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
 import { didYouMean, nearest } from './nearest.ts';
-import { parseNetwork } from './network.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseDrain(text: string): Parse<Drain | undefined> {
@@ -167,4 +166,18 @@ function isWord(key: string): key is (typeof PLAIN_OPTIONS)[number] {
 
 function isList(key: string): key is List {
   return key === 'ports' || key === 'ignore';
+}
+
+/** An address or a network: `10.1.2.3`, `10.0.0.0/8`, `fd00::/8`. */
+function parseNetwork(text: string): Parse<string> {
+  const at = text.indexOf('/');
+  const [address, bits] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+  const version = process.getBuiltinModule('node:net').isIP(address);
+  if (version === 0 || address.includes('%')) {
+    return bad(`${show(text)} is neither an address nor a network; write one such as 10.1.2.3 or 10.0.0.0/8`);
+  }
+  if (bits === undefined) return good(text);
+  const most = version === 4 ? 32 : 128;
+  if (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= most) return good(`${address}/${Number(bits)}`);
+  return bad(`${show(text)}: a network of IPv${version} has 0 to ${most} bits; write ${address}/${most / 2}`);
 }

@@ -3,12 +3,12 @@
  * and `completed` are of members; `ready` is of sidecars that run without sexton, by name or by URL. What follows the
  * last `=` is the condition.
  */
-import type { GateCondition, HttpAction, ReadyAction, StartGate } from '../../core/config.ts';
-import { formatAction, parseActionText } from './action.ts';
-import { parseName } from './name.ts';
+import type { GateCondition, ReadyAction, StartGate } from '../../core/config.ts';
+import { formatAction, parseCall } from './action.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 import { callOf, isSidecarName, parseSidecar, SIDECAR_NAMES } from './sidecars.ts';
+import { parseName } from './values.ts';
 
 export interface Gates {
   readonly members: readonly StartGate[];
@@ -57,16 +57,9 @@ function parseReady(name: string, optional: boolean): Parse<ReadyAction> {
 }
 
 function parseReadyUrl(text: string, optional: boolean): Parse<ReadyAction> {
-  const parsed = parseActionText(text, {
-    what: 'a readiness URL',
-    schemes: ['http', 'https'],
-    methods: [],
-    example: 'http://127.0.0.1:15021/healthz/ready=ready',
-    options: { known: [], refused: {} },
-  });
-  if (!parsed.ok) return parsed;
-  const call = parsed.value.action as HttpAction;
-  return good({ kind: 'ready', name: formatAction(call), call, optional, hint: undefined });
+  const call = parseCall(text, 'a readiness URL', [], 'http://127.0.0.1:15021/healthz/ready=ready');
+  if (!call.ok) return call;
+  return good({ kind: 'ready', name: formatAction(call.value), call: call.value, optional, hint: undefined });
 }
 
 function parseGate(text: string): Parse<StartGate> {

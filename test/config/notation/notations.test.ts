@@ -4,11 +4,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { FLAGS, KEYS } from '../../../src/config/flags.ts';
 import { LONGEST_MS } from '../../../src/config/notation/duration.ts';
-import { formatExitCode, parseExitCode } from '../../../src/config/notation/exit-code.ts';
+import {
+  formatExitCode,
+  formatRestartRules,
+  parseExitCode,
+  parseRestartRules,
+} from '../../../src/config/notation/exit-codes.ts';
 import { formatGates, parseGates } from '../../../src/config/notation/gates.ts';
 import { formatLadder, parseLadder } from '../../../src/config/notation/ladder.ts';
-import { nameFromCommand, parseName } from '../../../src/config/notation/name.ts';
-import { formatRestartRules, parseRestartRules } from '../../../src/config/notation/restart.ts';
 import {
   formatSignalMap,
   formatSignals,
@@ -16,6 +19,7 @@ import {
   parseSignalMap,
   parseSignals,
 } from '../../../src/config/notation/signals.ts';
+import { nameFromCommand, parseName } from '../../../src/config/notation/values.ts';
 import type { Rung } from '../../../src/core/config.ts';
 import '../../helpers/seeded.ts';
 

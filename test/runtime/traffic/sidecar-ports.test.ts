@@ -1,7 +1,7 @@
 /** Ports where a sidecar that is known by name answers probes: a drain counts no connection there. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuits } from '../../../src/config/notation/quit.ts';
+import { parseQuits } from '../../../src/config/notation/sidecars.ts';
 import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import { ADAPTIVE_DRAIN, mainConfig } from '../../core/helpers.ts';
 

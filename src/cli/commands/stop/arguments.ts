@@ -1,8 +1,8 @@
 /** What `sexton stop` and `sexton restart` are asked: flags and names of members, in any order. */
 import { flagLabel } from '../../../config/given.ts';
 import { parseSomeTime } from '../../../config/notation/duration.ts';
-import { parseName } from '../../../config/notation/name.ts';
 import { repeated, show } from '../../../config/notation/parse.ts';
+import { parseName } from '../../../config/notation/values.ts';
 import { MAX_AMONG } from '../../../core/format/stop-request.ts';
 import type { SextonError } from '../../../text/errors.ts';
 import { badArguments, readArguments } from '../arguments.ts';

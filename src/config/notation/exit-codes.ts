@@ -1,10 +1,50 @@
 /**
- * When a command restarts: the restart rules of a container, `42|43=restart,88=restart-all,!0=restart`, and what restarts
- * the pod in place, `exit:70,exit:71,liveness,max=6`.
+ * Exit codes: the policy, `keep`, `zero-when-stopped` or a map such as `143=0,2=1`; the restart rules of a container,
+ * `42|43=restart,88=restart-all,!0=restart`; and what restarts the pod in place, `exit:70,exit:71,liveness,max=6`.
  */
-import type { RestartPodOn, RestartRule } from '../../core/config.ts';
+import type { ExitCodePolicy, RestartPodOn, RestartRule } from '../../core/config.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { bad, eachOf, eachOnce, good, type Parse, repeated, show } from './parse.ts';
+
+export function parseExitCode(text: string): Parse<ExitCodePolicy> {
+  if (text === 'keep' || text === 'zero-when-stopped') return good({ kind: text });
+  if (!/\d/.test(text)) {
+    const near = nearest(text, ['keep', 'zero-when-stopped']);
+    return bad(
+      `must be keep, zero-when-stopped or a map such as 143=0${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
+  }
+  const pairs = eachOf(text, parsePair);
+  if (!pairs.ok) return pairs;
+  const codes: Record<number, number> = {};
+  for (const [from, to] of pairs.value) {
+    if (codes[from] !== undefined) return bad(`${from} is mapped twice; map it once`);
+    codes[from] = to;
+  }
+  return good({ kind: 'map', codes });
+}
+
+export function formatExitCode(policy: ExitCodePolicy): string {
+  if (policy.kind !== 'map') return policy.kind;
+  return Object.entries(policy.codes)
+    .map(([from, to]) => `${from}=${to}`)
+    .join(',');
+}
+
+function parsePair(text: string): Parse<readonly [number, number]> {
+  const [, from, to] = /^(\d{1,9})=(\d{1,9})$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) {
+    const [, code = '143', other = '0'] = /^(\d{1,3})(?:[:>-]+(\d{1,3}))?$/.exec(text) ?? [];
+    return bad(`${show(text)} does not map one code to another; write ${code}=${other}`);
+  }
+  const wrong = codeProblem(from, to);
+  return wrong === undefined ? good([Number(from), Number(to)]) : bad(wrong);
+}
+
+function codeProblem(...codes: readonly (string | number)[]): string | undefined {
+  const wrong = codes.find((code) => Number(code) > 255);
+  return wrong === undefined ? undefined : `${wrong} is not an exit code; write one from 0 to 255`;
+}
 
 export function parseRestartRules(text: string): Parse<readonly RestartRule[]> {
   const rules = eachOf(text, parseRule);
@@ -23,8 +63,8 @@ function parseRule(text: string): Parse<RestartRule> {
     return bad(`${show(text)} is not a restart rule; write 42=restart, or !0=restart`);
   if (action !== 'restart' && action !== 'restart-all') return bad(notAnAction(text, action));
   const numbers = codes.split('|').map(Number);
-  const wrong = numbers.find((code) => code > 255);
-  if (wrong !== undefined) return bad(`${wrong} is not an exit code; write one from 0 to 255`);
+  const wrong = codeProblem(...numbers);
+  if (wrong !== undefined) return bad(wrong);
   const twice = repeated(numbers);
   if (twice !== undefined) return bad(`${show(text)} names ${twice} twice; name it once`);
   return good({ action, codes: numbers, except: not === '!' });
@@ -67,5 +107,6 @@ function parseCause(text: string): Parse<number | 'liveness'> {
     const near = nearest(text, ['liveness']) ?? (/^[0-9]{1,3}$/.test(text) ? `exit:${text}` : undefined);
     return bad(`${show(text)} is not a cause of a restart; ${didYouMean(near, 'write exit:70, or liveness')}`);
   }
-  return Number(code) > 255 ? bad(`${code} is not an exit code; write one from 0 to 255`) : good(Number(code));
+  const wrong = codeProblem(code);
+  return wrong === undefined ? good(Number(code)) : bad(wrong);
 }
