@@ -23,8 +23,3 @@ export function flagLabel(name: string, text: string): string {
 export function variableLabel(name: string, text: string): string {
   return `${name}=${show(text)}`;
 }
-
-/** `--signal-to` as it follows from another program's command line. */
-export function signalTo(text: 'group' | 'first', source: string): Given {
-  return { key: 'signalTo', text, label: `--signal-to ${text} (${source})`, source };
-}

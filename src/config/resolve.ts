@@ -103,7 +103,8 @@ interface Inputs {
 function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigFile | undefined): Resolution {
   const { line } = place;
   const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
-  const foreign = readForeign(place.ignoresKubexit ? {} : env, ours);
+  // The variables of kubexit and its like mean nothing to tini and dumb-init.
+  const foreign = readForeign(place.as === undefined || place.as === 'kubexit' ? env : {}, ours);
   const given = [line.given, environment.given, foreign.given, file?.given ?? []];
   const isQuiet = place.as === undefined && files.whyNode === undefined;
   const layers = [...given, environment.implied, foreign.implied, place.implied, isQuiet ? [QUIET] : []];

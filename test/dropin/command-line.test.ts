@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe } from 'node:test';
-import { readDropIn } from '../../src/config/dropin/dropin.ts';
+import { readDropIn } from '../../src/config/dropin/line.ts';
 import { chance, SEED } from '../helpers/rounds.ts';
 import { launch, ours, type ProgramName, sideBySide } from './peers.ts';
 
