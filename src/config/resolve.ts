@@ -81,7 +81,7 @@ export function resolveRun(
   try {
     text = files.readText(path);
   } catch (error) {
-    return resolve(inputs, unreadable(path, `${label}: cannot be read: ${whyUnreadable(error)}`));
+    return resolve(inputs, { path, problems: [`${label}: cannot be read: ${whyUnreadable(error)}`] });
   }
   return parseFile(path, text).then((file) => resolve(inputs, file));
 }
@@ -89,7 +89,7 @@ export function resolveRun(
 async function parseFile(path: string, text: string): Promise<ConfigFile> {
   const { parseAsJson, readConfigFile } = await import('./file/file.ts');
   const content = parseAsJson(path, text) ?? (await import('./file/yaml.ts')).parseYaml(text);
-  return content.ok ? readConfigFile(path, content.value) : unreadable(path, `${path}: ${content.why}`);
+  return content.ok ? readConfigFile(path, content.value) : { path, problems: [`${path}: ${content.why}`] };
 }
 
 interface Inputs {
@@ -223,16 +223,18 @@ function runConfig(
     session: settings.session.value,
     solo: graveyard === undefined,
   };
-  const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
-  const single = need(settings, 'signalTo') === 'first';
+  const [address, url] = [settings.http.value, settings.otlp.value];
   return {
     member,
     graveyard,
     program,
-    ...log,
-    host: { ...host, firstOnly: single },
+    logLevel: need(settings, 'logLevel'),
+    logFormat: need(settings, 'logFormat'),
+    host: { ...host, firstOnly: need(settings, 'signalTo') === 'first' },
     sleepAfterMs: sleepOf(settings),
-    ...observation(settings, env),
+    http: address && { address, onDrain: need(settings, 'readyzOnDrain') },
+    terminationLog: terminationLogOf(settings),
+    otlp: url === undefined ? undefined : { url, service: env.OTEL_SERVICE_NAME || 'sexton' },
   };
 }
 
@@ -243,19 +245,8 @@ function sleepOf(settings: Settings): number | undefined {
 
 /** The flags that need a supervisor at any time. */
 function awakeFor(settings: Settings): readonly string[] {
-  const asked = (['readiness', 'liveness', 'reload', 'http'] as const).filter(
-    (key) => settings[key].value !== undefined,
-  );
-  return asked.map((key) => `--${FLAGS[key].name}`);
-}
-
-function observation(settings: Settings, env: Env): Pick<RunConfig, 'http' | 'terminationLog' | 'otlp'> {
-  const [address, url] = [settings.http.value, settings.otlp.value];
-  return {
-    http: address === undefined ? undefined : { address, onDrain: need(settings, 'readyzOnDrain') },
-    terminationLog: terminationLogOf(settings),
-    otlp: url === undefined ? undefined : { url, service: env.OTEL_SERVICE_NAME || 'sexton' },
-  };
+  const keys = ['readiness', 'liveness', 'reload', 'http'] as const;
+  return keys.filter((key) => settings[key].value !== undefined).map((key) => `--${key}`);
 }
 
 function terminationLogOf({ terminationLog: { value: path } }: Settings): TerminationLog {
@@ -296,12 +287,8 @@ function sourceOf<K extends Key>(key: K, settings: Settings): Source {
 }
 
 function commandSource(program: Program, file: ConfigFile | undefined): Source {
-  const source = program.fromIndex > 0 ? 'command line' : (file?.path ?? 'command line');
+  const source = (program.fromIndex === 0 && file?.path) || 'command line';
   return { key: 'command', value: JSON.stringify(program.argv), source };
-}
-
-function unreadable(path: string, problem: string): ConfigFile {
-  return { path, given: [], command: undefined, hasArgsOnly: false, problems: [problem], warnings: [] };
 }
 
 function whyUnreadable(error: unknown): string {

@@ -6,10 +6,9 @@
  */
 
 import { CONTAINER } from '../../config/file/container.ts';
-import { PLATFORM_KEYS } from '../../config/file/keys.ts';
+import { PLATFORM_KEYS, takesList } from '../../config/file/keys.ts';
 import { RELOAD } from '../../config/file/reload.ts';
 import { MOST, type Schema } from '../../config/file/shape.ts';
-import { takesList } from '../../config/file/text.ts';
 import { defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key } from '../../config/flags.ts';
 import { show } from '../../config/notation/parse.ts';
 import { reportSchema } from '../../report/schema.ts';

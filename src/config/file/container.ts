@@ -4,7 +4,7 @@
  */
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
-import { encodePath, isHost, LOCALHOST } from '../notation/action.ts';
+import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/action.ts';
 import { PROBE_DEFAULTS } from '../notation/probe.ts';
 import {
   described,
@@ -43,8 +43,8 @@ const exec = described(
 );
 const header = record(
   {
-    name: text("^[-!#$%&'*+.^_`|~A-Za-z0-9]+$", 'must be the name of a header; write one such as X-Probe'),
-    value: text('^[\\t\\u0020-\\u007e\\u0080-\\u00ff]*$', 'has characters that a header cannot have; leave them out'),
+    name: text(HEADER_NAME, 'must be the name of a header; write one such as X-Probe'),
+    value: text(HEADER_VALUE, 'has characters that a header cannot have; leave them out'),
   },
   { needs: ['name', 'value'] },
 );

@@ -124,13 +124,8 @@ export function isHost(text: string): boolean {
 }
 
 /** RFC 9110, 5.6.2: a token. */
-function isHeaderName(text: string): boolean {
-  return /^[-!#$%&'*+.^_`|~A-Za-z0-9]+$/.test(text);
-}
-
-function isHeaderValue(text: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
-}
+export const HEADER_NAME = "^[-!#$%&'*+.^_`|~A-Za-z0-9]+$";
+export const HEADER_VALUE = '^[\\t\\u0020-\\u007e\\u0080-\\u00ff]*$';
 
 /** Node refuses other characters in a request; the kubelet escapes them as well. */
 export function encodePath(path: string): string {
@@ -189,7 +184,7 @@ function headersOf(options: readonly Option[]): Parse<HttpAction['headers']> {
   for (const { name, text } of options) {
     if (name !== 'header') continue;
     const [, header = '', value = ''] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
-    if (!isHeaderName(header) || !isHeaderValue(value)) {
+    if (!new RegExp(HEADER_NAME).test(header) || !new RegExp(HEADER_VALUE).test(value)) {
       return bad(`header=${show(text)} is not a header; write one such as header='Accept: text/plain'`);
     }
     headers.push([header, value]);
