@@ -5,6 +5,7 @@
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
 import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/action.ts';
+import { POD_ACTIONS } from '../notation/exit-codes.ts';
 import { PROBE_DEFAULTS } from '../notation/probe.ts';
 import {
   described,
@@ -259,7 +260,7 @@ export function lifecycleOf(container: Container, report: Report): Lifecycle {
 function ruleOf({ action, exitCodes }: Shaped<typeof restartRule>): RestartRule {
   const { operator, values = [] } = exitCodes ?? {};
   return {
-    action: action === 'RestartAllContainers' ? 'restart-all' : 'restart',
+    action: (action && POD_ACTIONS.get(action)) ?? 'restart',
     codes: values,
     except: operator === 'NotIn',
   };

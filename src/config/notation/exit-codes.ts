@@ -71,13 +71,13 @@ function parseRule(text: string): Parse<RestartRule> {
 }
 
 function notAnAction(text: string, action: string): string {
-  const near = PODS_WORDS.get(action) ?? nearest(action, ['restart', 'restart-all']);
+  const near = POD_ACTIONS.get(action) ?? nearest(action, ['restart', 'restart-all']);
   const wrong = action === '' ? 'it has no action' : `${show(action)} is not an action`;
   return `${show(text)}: ${wrong}; ${didYouMean(near, 'write restart or restart-all')}`;
 }
 
 /** The actions by their names in a manifest. */
-const PODS_WORDS: ReadonlyMap<string, RestartRule['action']> = new Map([
+export const POD_ACTIONS: ReadonlyMap<string, RestartRule['action']> = new Map([
   ['Restart', 'restart'],
   ['RestartAllContainers', 'restart-all'],
 ]);

@@ -6,7 +6,7 @@
 import type { GateCondition, ReadyAction, StartGate } from '../../core/config.ts';
 import { formatAction, parseCall } from './action.ts';
 import { didYouMean, nearest } from './nearest.ts';
-import { bad, good, type Parse, repeated, show } from './parse.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 import { callOf, isSidecarName, parseSidecar, SIDECAR_NAMES } from './sidecars.ts';
 import { parseName } from './values.ts';
 
@@ -16,20 +16,13 @@ export interface Gates {
 }
 
 export function parseGates(text: string): Parse<Gates> {
-  const members: StartGate[] = [];
-  const ready: ReadyAction[] = [];
-  for (const part of text.split(',')) {
+  const gates = eachOf(text, (part): Parse<StartGate | ReadyAction> => {
     const [, name, optional] = /^(.*)=ready(\?)?$/s.exec(part) ?? [];
-    if (name !== undefined && isOfReady(name)) {
-      const gate = parseReady(name, optional !== undefined);
-      if (!gate.ok) return gate;
-      ready.push(gate.value);
-    } else {
-      const gate = parseGate(part);
-      if (!gate.ok) return gate;
-      members.push(gate.value);
-    }
-  }
+    return name !== undefined && isOfReady(name) ? parseReady(name, optional !== undefined) : parseGate(part);
+  });
+  if (!gates.ok) return gates;
+  const members = gates.value.filter((gate) => 'condition' in gate);
+  const ready = gates.value.filter((gate) => 'call' in gate);
   const twice = repeated([...members, ...ready].map((gate) => gate.name));
   return twice === undefined ? good({ members, ready }) : bad(`${twice} is named twice; name it once`);
 }
