@@ -2,7 +2,7 @@
  * The command line: `[run] [flags] [--] command [args...]`. The first word that is no flag begins the command.
  */
 
-import { defaultTextOf, FLAGS, KEYS, keyOfFlag } from './flags.ts';
+import { defaultTextOf, FLAGS, KEYS, type Key } from './flags.ts';
 import { flagLabel, type Given } from './given.ts';
 import { didYouMean, nearest } from './notation/nearest.ts';
 import { show } from './notation/parse.ts';
@@ -29,7 +29,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     const { name, text } = flag;
     const key = keyOfFlag(name);
     if (key === undefined && name !== 'config') {
-      problems.push(unknownRunFlag(flag, word));
+      problems.push(unknownRunFlag(name, word));
       // The word after it is most likely its value: taken for the command it would hide the flags that follow.
       if (!word.includes('=') && mayBeValue(argv, at)) at += 1;
     } else if (text === undefined || text === '') {
@@ -51,14 +51,12 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   }
 }
 
-interface FlagWord {
-  readonly name: string;
-  readonly text: string | undefined;
-  /** How many words of argv it took. */
-  readonly words: number;
+function keyOfFlag(name: string): Key | undefined {
+  return KEYS.find((key) => FLAGS[key].name === name);
 }
 
-function readFlag(word: string, next: string | undefined): FlagWord {
+/** The flag, and how many words of argv it took. */
+function readFlag(word: string, next: string | undefined) {
   const [, dashes = '', name = '', text] = /^(--?)([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
   const isKnown = dashes === '--' && (name === 'config' || keyOfFlag(name) !== undefined);
   if (text !== undefined || !isKnown) return { name: isKnown ? name : word.replace(/=.*/s, ''), text, words: 1 };
@@ -71,12 +69,12 @@ function takes(name: string): string {
   return key === undefined ? 'FILE' : FLAGS[key].takes;
 }
 
-function unknownRunFlag(flag: FlagWord, word: string): string {
-  if (flag.name === '--help' || flag.name === '-h') return `${flag.name}: stands alone; run sexton help`;
-  const denied = keyOfFlag(flag.name.replace(/^--no-/, ''));
+function unknownRunFlag(name: string, word: string): string {
+  if (name === '--help' || name === '-h') return `${name}: stands alone; run sexton help`;
+  const denied = keyOfFlag(name.replace(/^--no-/, ''));
   if (denied !== undefined)
-    return `unknown flag ${flag.name}; leave out --${FLAGS[denied].name} for its default: ${defaultTextOf(denied)}`;
-  const near = nearest(flag.name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config']);
+    return `unknown flag ${name}; leave out --${FLAGS[denied].name} for its default: ${defaultTextOf(denied)}`;
+  const near = nearest(name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config']);
   const remedy = didYouMean(near, 'see sexton help flags, or put -- before the command');
   return `unknown flag ${show(word.replace(/=.*/s, ''))}; ${remedy}`;
 }

@@ -7,6 +7,7 @@
  */
 
 import type { ProbeKind, Role } from '../core/config.ts';
+import { formatAction } from './notation/action.ts';
 import { addressText } from './notation/address.ts';
 import { formatDrain, parseDrain } from './notation/drain.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
@@ -22,7 +23,7 @@ import { formatGates, parseGates } from './notation/gates.ts';
 import { formatStop, parseStop } from './notation/ladder.ts';
 import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/observe.ts';
 import { choice, type Parse } from './notation/parse.ts';
-import { formatHook, formatProbe, parseHook, probeParser } from './notation/probe.ts';
+import { formatProbe, parseHook, probeParser } from './notation/probe.ts';
 import { formatReloads, parseReloads } from './notation/reload.ts';
 import { formatQuits, parseQuits } from './notation/sidecars.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/signals.ts';
@@ -64,14 +65,13 @@ interface Row {
   readonly pairsOfLists?: true;
 }
 
-export interface Flag<T> extends Row {
+interface Flag<T> extends Row {
   readonly name: string;
   readonly parse: (text: string) => Parse<T>;
   readonly format: (value: T) => string;
 }
 
 const asIs = (text: string): string => text;
-const joined = (names: readonly string[]): string => names.join(',');
 
 function notation<T>(takes: string, parse: (text: string) => Parse<T>, format: (value: T) => string) {
   return { takes, parse, format };
@@ -79,7 +79,6 @@ function notation<T>(takes: string, parse: (text: string) => Parse<T>, format: (
 
 const someTime = notation('DURATION', parseSomeTime, formatDuration);
 
-/** One word out of a few. */
 function oneOf<const T extends string>(choices: readonly T[]) {
   return { ...notation<T>(choices.join('|'), choice(choices), asIs), choices };
 }
@@ -89,7 +88,11 @@ function probe(kind: ProbeKind) {
 }
 
 function hook(name: 'postStart' | 'preStop') {
-  return { ...notation('HOOK', parseHook, formatHook), podKey: `lifecycle.${name}`, hasCommand: true } as const;
+  return {
+    ...notation('HOOK', parseHook, formatAction),
+    podKey: `lifecycle.${name}`,
+    hasCommand: true,
+  } as const;
 }
 
 const ROWS = {
@@ -119,7 +122,7 @@ const ROWS = {
     help: "The container's restartPolicyRules: 42|43=restart,88=restart-all,!0=restart; ! is every code but these. The first that matches beats the policy.",
   },
   mains: {
-    ...notation('NAME,..', parseNames, joined),
+    ...notation('NAME,..', parseNames, (names) => names.join(',')),
     defaultNote: 'every member with role main',
     help: 'Sidecar: the members that must have finished before it stops.',
   },
@@ -286,27 +289,19 @@ const ROWS = {
   },
 } satisfies Readonly<Record<string, Row>>;
 
-type Rows = typeof ROWS;
-export type Key = keyof Rows;
+export type Key = keyof typeof ROWS;
 type ParsedBy<R extends Row> = R extends { readonly parse: (text: string) => Parse<infer T> } ? T : never;
 
 /** The parsed value of each flag. Durations are milliseconds. */
-export type Values = { readonly [K in Key]: ParsedBy<Rows[K]> };
+export type Values = { readonly [K in Key]: ParsedBy<(typeof ROWS)[K]> };
 
 export const KEYS = Object.keys(ROWS) as readonly Key[];
 
-/** `restartPolicy` -> `restart-policy`. */
-function flagName(key: Key): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-export const FLAGS = Object.fromEntries(KEYS.map((key) => [key, { name: flagName(key), ...ROWS[key] }])) as unknown as {
-  readonly [K in Key]: Flag<Values[K]>;
-};
-
-export function keyOfFlag(name: string): Key | undefined {
-  return KEYS.find((key) => FLAGS[key].name === name);
-}
+const namedFlags = KEYS.map((key) => {
+  const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [key, { name, ...ROWS[key] }] as const;
+});
+export const FLAGS = Object.fromEntries(namedFlags) as unknown as { readonly [K in Key]: Flag<Values[K]> };
 
 export function fileKeyOf(key: Key): string {
   return FLAGS[key].fileKey ?? key;

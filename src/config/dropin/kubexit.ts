@@ -3,23 +3,14 @@
  * OpenKruise's users put on sidecars.
  */
 
-import { type Env, isServiceLink } from '../env.ts';
+import { type Env, type Environment, isServiceLink } from '../env.ts';
 import type { Key } from '../flags.ts';
 import { type Given, variableLabel } from '../given.ts';
 import { formatDuration, parseGoDuration } from '../notation/duration.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';
 import { good, type Parse } from '../notation/parse.ts';
 
-export interface Foreign {
-  /** Given by a variable. */
-  readonly given: readonly Given[];
-  /** What follows from a variable, unless it is set elsewhere, even in a configuration file. */
-  readonly implied: readonly Given[];
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-export function readForeign(env: Env, taken: ReadonlySet<Key>): Foreign {
+export function readForeign(env: Env, taken: ReadonlySet<Key>): Omit<Environment, 'config'> {
   const given: Given[] = [];
   const implied: Given[] = [];
   const problems: string[] = [];

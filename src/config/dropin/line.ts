@@ -52,7 +52,7 @@ export function readDropIn(as: DropIn, argv: readonly string[], env: Env): DropI
  */
 function readTini(argv: readonly string[], env: Env): DropInLine {
   if (argv.length === 1 && argv[0] === '--version') return { asks: 'version' };
-  const { options, wrong, at } = splitOptions(argv, { letters: 'p:hvwgle:s', long: {} });
+  const { options, wrong, at } = splitOptions(argv, 'p:hvwgle:s');
   const codes: Record<number, number> = {};
   const commands: HostSetting[] = [];
   const given: Given[] = [];
@@ -116,7 +116,7 @@ const UNKNOWN_TO_TINI = /^SIG(STKFLT|IO|PWR|POLL|IOT|CLD|UNUSED|[0-9]+)$/;
  * variables.
  */
 function readDumbInit(argv: readonly string[], env: Env): DropInLine {
-  const { options, wrong, at } = splitOptions(argv, { letters: 'hvVcr:', long: DUMB_INIT_LONG });
+  const { options, wrong, at } = splitOptions(argv, 'hvVcr:', DUMB_INIT_LONG);
   const rewrites: Record<number, number | 'drop'> = {};
   const byVariable = env.DUMB_INIT_SETSID === '0';
   const given: Given[] = [];

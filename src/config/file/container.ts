@@ -173,17 +173,8 @@ export const CONTAINER = {
 export type ContainerKey = keyof typeof CONTAINER;
 export type Container = { readonly [K in ContainerKey]?: Shaped<(typeof CONTAINER)[K]> };
 
-/** The parsed fields of the container that are valid. */
-export interface Lifecycle {
-  readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
-  readonly postStart: HookAction | undefined;
-  readonly preStop: HookAction | undefined;
-  readonly stopSignal: number | undefined;
-  readonly restartRules: readonly RestartRule[] | undefined;
-}
-
-/** Ports become numbers, seconds milliseconds. */
-export function lifecycleOf(container: Container, report: Report): Lifecycle {
+/** The fields of the container that are valid: ports become numbers, seconds milliseconds. */
+export function lifecycleOf(container: Container, report: Report) {
   const named = new Map((container.ports ?? []).map(({ name, containerPort }) => [name, containerPort]));
   const probes: Partial<Record<ProbeKind, Probe>> = {};
   for (const kind of ['startup', 'readiness', 'liveness'] as const) {

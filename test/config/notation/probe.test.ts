@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatHook, formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/probe.ts';
+import { formatAction } from '../../../src/config/notation/action.ts';
+import { formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/probe.ts';
 import { formatReloads, parseReloads } from '../../../src/config/notation/reload.ts';
 import type { HookAction, Probe, ProbeAction } from '../../../src/core/config.ts';
 import '../../helpers/seeded.ts';
@@ -90,7 +91,7 @@ describe('a hook', () => {
   it('comes back the same', () => {
     const post = http.map((action) => ({ ...action, method: 'POST' as const }));
     const hook = fc.oneof(exec, http, post, tcp, sleep) as fc.Arbitrary<HookAction>;
-    fc.assert(fc.property(hook, (one) => assert.deepEqual(parseHook(formatHook(one)), { ok: true, value: one })));
+    fc.assert(fc.property(hook, (one) => assert.deepEqual(parseHook(formatAction(one)), { ok: true, value: one })));
   });
 });
 
