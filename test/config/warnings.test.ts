@@ -16,21 +16,10 @@ describe('a warning is given', () => {
   const EXPECTED: readonly (readonly [string, readonly string[], string])[] = [
     ['for an undeclared policy of a sidecar', ['--graveyard', '/g', '--role', 'sidecar'], POLICY],
     ['for an undeclared policy of a main with a graveyard', ['--graveyard', '/g'], POLICY],
-    [
-      'for a linger on a main',
-      ['--linger', '2s'],
-      '--linger 2s: has no effect on a main; give --role sidecar or leave it out',
-    ],
-    [
-      'for a hold on a main',
-      ['--hold', 'never'],
-      '--hold never: has no effect on a main; give --role sidecar or leave it out',
-    ],
-    [
-      'for a roster on a main',
-      [...SHARED, '--mains', 'app'],
-      '--mains app: has no effect on a main; give --role sidecar or leave it out',
-    ],
+    ...['--linger 2s', '--hold never', '--mains app'].map((flag) => {
+      const warning = `${flag}: has no effect on a main; give --role sidecar or leave it out`;
+      return [`for ${flag} on a main`, [...SHARED, ...flag.split(' ')], warning] as const;
+    }),
     [
       'for a gate timeout without a gate',
       ['--start-timeout', '5s'],

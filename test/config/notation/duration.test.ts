@@ -8,7 +8,7 @@ import {
   parseGoDuration,
   parseSomeTime,
 } from '../../../src/config/notation/duration.ts';
-import '../../helpers/seeded.ts';
+import { comesBack } from './comes-back.ts';
 
 describe('a duration', () => {
   const RIGHT: Readonly<Record<string, number>> = {
@@ -36,11 +36,7 @@ describe('a duration', () => {
   }
 
   it('comes back the same after it was written', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: LONGEST_MS }), (ms) => {
-        assert.deepEqual(parseDuration(formatDuration(ms)), { ok: true, value: ms });
-      }),
-    );
+    comesBack(fc.integer({ min: 0, max: LONGEST_MS }), parseDuration, formatDuration);
   });
 
   it('that stands in a remedy is one', () => {
@@ -78,11 +74,7 @@ describe("a duration in Go's notation", () => {
   }
 
   it('is wherever ours is, and the same', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: LONGEST_MS }), (ms) => {
-        assert.deepEqual(parseGoDuration(formatDuration(ms)), { ok: true, value: ms });
-      }),
-    );
+    comesBack(fc.integer({ min: 0, max: LONGEST_MS }), parseGoDuration, formatDuration);
   });
 
   for (const text of ['', '5', '-5s', '5x', '1.2.3s', 's', '.s']) {

@@ -20,8 +20,7 @@ import {
   parseSignals,
 } from '../../../src/config/notation/signals.ts';
 import { nameFromCommand, parseName } from '../../../src/config/notation/values.ts';
-import type { Rung } from '../../../src/core/config.ts';
-import '../../helpers/seeded.ts';
+import { comesBack } from './comes-back.ts';
 
 const [HUP, KILL, TERM, CHLD, CONT, STOP] = [1, 9, 15, 17, 18, 19];
 const signal = fc.integer({ min: 1, max: 64 });
@@ -30,20 +29,13 @@ const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 
 describe('signals', () => {
   it('in a list come back the same, in their order', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(receivable), (signals) => {
-        assert.deepEqual(parseSignals(formatSignals(signals)), { ok: true, value: signals });
-      }),
-    );
+    comesBack(fc.uniqueArray(receivable), parseSignals, formatSignals);
   });
 
   it('in a translation come back the same', () => {
     const target = fc.oneof(signal, fc.constant('drop' as const));
-    fc.assert(
-      fc.property(fc.dictionary(receivable.map(String), target, { minKeys: 1, noNullPrototype: true }), (map) => {
-        assert.deepEqual(parseSignalMap(formatSignalMap(map)), { ok: true, value: map });
-      }),
-    );
+    const map = fc.dictionary(receivable.map(String), target, { minKeys: 1, noNullPrototype: true });
+    comesBack(map, parseSignalMap, formatSignalMap);
   });
 
   it('are read with and without SIG, in any case, as numbers and as real-time signals', () => {
@@ -73,12 +65,8 @@ describe('a ladder', () => {
   );
 
   it('comes back the same', () => {
-    fc.assert(
-      fc.property(steps, last, (before, end) => {
-        const ladder: readonly Rung[] = [...before, end];
-        assert.deepEqual(parseLadder(formatLadder(ladder)), { ok: true, value: ladder });
-      }),
-    );
+    const ladder = fc.tuple(steps, last).map(([before, end]) => [...before, end]);
+    comesBack(ladder, parseLadder, formatLadder);
   });
 
   it('has no rung that is never reached', () => {
@@ -124,9 +112,7 @@ describe('an exit code policy', () => {
       .dictionary(code.map(String), code, { minKeys: 1, noNullPrototype: true })
       .map((codes) => ({ kind: 'map' as const, codes }));
     const policy = fc.oneof(map, fc.constantFrom({ kind: 'keep' as const }, { kind: 'zero-when-stopped' as const }));
-    fc.assert(
-      fc.property(policy, (one) => assert.deepEqual(parseExitCode(formatExitCode(one)), { ok: true, value: one })),
-    );
+    comesBack(policy, parseExitCode, formatExitCode);
   });
 });
 
@@ -178,16 +164,7 @@ describe('restart rules', () => {
   it('come back the same', () => {
     const codes = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 5 });
     const action = fc.constantFrom('restart' as const, 'restart-all' as const);
-    const rules = fc.tuple(
-      fc.record({ action, codes, except: fc.boolean() }),
-      fc.record({ action, codes, except: fc.constant(true) }),
-    );
-    fc.assert(
-      fc.property(rules, (value) => {
-        const parsed = parseRestartRules(formatRestartRules(value));
-        assert.ok(parsed.ok);
-        assert.equal(JSON.stringify(parsed.value), JSON.stringify(value));
-      }),
-    );
+    const rule = (except: fc.Arbitrary<boolean>) => fc.record({ action, codes, except }, { noNullPrototype: true });
+    comesBack(fc.tuple(rule(fc.boolean()), rule(fc.constant(true))), parseRestartRules, formatRestartRules);
   });
 });
