@@ -31,9 +31,9 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     if (key === undefined && name !== 'config') {
       problems.push(unknownRunFlag(name, word));
       // The word after it is most likely its value: taken for the command it would hide the flags that follow.
-      if (!word.includes('=') && mayBeValue(argv, at)) at += 1;
+      if (!word.includes('=') && at + 1 < argv.length && !argv[at]?.startsWith('-')) at += 1;
     } else if (text === undefined || text === '') {
-      problems.push(`${word}: needs a value; write --${name} ${takes(name)}`);
+      problems.push(`${word}: needs a value; write --${name} ${key === undefined ? 'FILE' : FLAGS[key].takes}`);
     } else if (name === 'config') {
       if (config !== undefined) problems.push(`${flagLabel(name, text)}: given twice; give it once`);
       config = text;
@@ -64,11 +64,6 @@ function readFlag(word: string, next: string | undefined) {
   return missing ? { name, text: undefined, words: 1 } : { name, text: next, words: 2 };
 }
 
-function takes(name: string): string {
-  const key = keyOfFlag(name);
-  return key === undefined ? 'FILE' : FLAGS[key].takes;
-}
-
 function unknownRunFlag(name: string, word: string): string {
   if (name === '--help' || name === '-h') return `${name}: stands alone; run sexton help`;
   const denied = keyOfFlag(name.replace(/^--no-/, ''));
@@ -77,9 +72,4 @@ function unknownRunFlag(name: string, word: string): string {
   const near = nearest(name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config']);
   const remedy = didYouMean(near, 'see sexton help flags, or put -- before the command');
   return `unknown flag ${show(word.replace(/=.*/s, ''))}; ${remedy}`;
-}
-
-function mayBeValue(argv: readonly string[], at: number): boolean {
-  const word = argv[at];
-  return word !== undefined && !word.startsWith('-') && argv.length > at + 1;
 }
