@@ -2,9 +2,9 @@
  * The command line: `[run] [flags] [--] command [args...]`. The first word that is no flag begins the command.
  */
 
-import { defaultTextOf, FLAGS, KEYS, keyOfFlag } from './flags.ts';
+import { defaultTextOf, FLAGS, KEYS, type Key } from './flags.ts';
 import { flagLabel, type Given } from './given.ts';
-import { nearest } from './notation/nearest.ts';
+import { didYouMean, nearest } from './notation/nearest.ts';
 import { show } from './notation/parse.ts';
 
 export interface CommandLine {
@@ -29,11 +29,11 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     const { name, text } = flag;
     const key = keyOfFlag(name);
     if (key === undefined && name !== 'config') {
-      problems.push(unknownRunFlag(flag, word));
+      problems.push(unknownRunFlag(name, word));
       // The word after it is most likely its value: taken for the command it would hide the flags that follow.
-      if (!word.includes('=') && mayBeValue(argv, at)) at += 1;
+      if (!word.includes('=') && at + 1 < argv.length && !argv[at]?.startsWith('-')) at += 1;
     } else if (text === undefined || text === '') {
-      problems.push(`${word}: needs a value; write --${name} ${takes(name)}`);
+      problems.push(`${word}: needs a value; write --${name} ${key === undefined ? 'FILE' : FLAGS[key].takes}`);
     } else if (name === 'config') {
       if (config !== undefined) problems.push(`${flagLabel(name, text)}: given twice; give it once`);
       config = text;
@@ -51,14 +51,12 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   }
 }
 
-interface FlagWord {
-  readonly name: string;
-  readonly text: string | undefined;
-  /** How many words of argv it took. */
-  readonly words: number;
+function keyOfFlag(name: string): Key | undefined {
+  return KEYS.find((key) => FLAGS[key].name === name);
 }
 
-function readFlag(word: string, next: string | undefined): FlagWord {
+/** The flag, and how many words of argv it took. */
+function readFlag(word: string, next: string | undefined) {
   const [, dashes = '', name = '', text] = /^(--?)([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
   const isKnown = dashes === '--' && (name === 'config' || keyOfFlag(name) !== undefined);
   if (text !== undefined || !isKnown) return { name: isKnown ? name : word.replace(/=.*/s, ''), text, words: 1 };
@@ -66,23 +64,12 @@ function readFlag(word: string, next: string | undefined): FlagWord {
   return missing ? { name, text: undefined, words: 1 } : { name, text: next, words: 2 };
 }
 
-function takes(name: string): string {
-  const key = keyOfFlag(name);
-  return key === undefined ? 'FILE' : FLAGS[key].takes;
-}
-
-function unknownRunFlag(flag: FlagWord, word: string): string {
-  if (flag.name === '--help' || flag.name === '-h') return `${flag.name}: stands alone; run sexton help`;
-  const denied = keyOfFlag(flag.name.replace(/^--no-/, ''));
+function unknownRunFlag(name: string, word: string): string {
+  if (name === '--help' || name === '-h') return `${name}: stands alone; run sexton help`;
+  const denied = keyOfFlag(name.replace(/^--no-/, ''));
   if (denied !== undefined)
-    return `unknown flag ${flag.name}; leave out --${FLAGS[denied].name} for its default: ${defaultTextOf(denied)}`;
-  const names = [...KEYS.map((key) => FLAGS[key].name), 'config'];
-  const near = nearest(flag.name, names);
-  const remedy = near === undefined ? 'see sexton help flags, or put -- before the command' : `did you mean --${near}?`;
+    return `unknown flag ${name}; leave out --${FLAGS[denied].name} for its default: ${defaultTextOf(denied)}`;
+  const near = nearest(name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config']);
+  const remedy = didYouMean(near, 'see sexton help flags, or put -- before the command');
   return `unknown flag ${show(word.replace(/=.*/s, ''))}; ${remedy}`;
-}
-
-function mayBeValue(argv: readonly string[], at: number): boolean {
-  const word = argv[at];
-  return word !== undefined && !word.startsWith('-') && argv.length > at + 1;
 }

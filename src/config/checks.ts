@@ -1,11 +1,12 @@
 /**
- * Checks of settings that are right alone and wrong together. One slip must not bring a second message: a check does
- * not apply when it reads a setting that cannot be parsed.
+ * Checks of settings that are right alone and wrong together, and warnings about those that are most likely a mistake.
+ * One slip must not bring a second message: a check does not apply when it reads a setting that cannot be parsed.
  */
 
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { longestDrainMs } from '../core/lifecycle/drain.ts';
-import type { Key } from './flag.ts';
+import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
+import type { Key } from './flags.ts';
 import { formatDuration } from './notation/duration.ts';
 import { repeated, show } from './notation/parse.ts';
 import { isSidecarName } from './notation/sidecars.ts';
@@ -17,10 +18,15 @@ export function findProblems(settings: Settings): readonly string[] {
   return runChecks(PROBLEMS, settings);
 }
 
-/** Returns what is wrong with these settings, if anything. */
-export type Check = (settings: Settings) => string | undefined;
+/** What is allowed but most likely not meant; logged once when the member starts. */
+export function findWarnings(settings: Settings): readonly string[] {
+  return runChecks(WARNINGS, settings);
+}
 
-export function runChecks(checks: readonly Check[], settings: Settings): readonly string[] {
+/** Returns what is wrong with these settings, if anything. */
+type Check = (settings: Settings) => string | undefined;
+
+function runChecks(checks: readonly Check[], settings: Settings): readonly string[] {
   return checks.flatMap((check) => {
     let isBroken = false;
     const watched = new Proxy(settings, {
@@ -115,6 +121,56 @@ const PROBLEMS: readonly Check[] = [
     return `${signals.label}: drops ${name}, which is a stop request; take ${name} out of --stop-signals, or give --stop`;
   },
 ];
+
+/** Programs that several containers of one pod are likely to run, so their names do not tell members apart. */
+const COMMON_PROGRAMS =
+  /^(sh|bash|ash|dash|zsh|env|node|python[0-9-]*|ruby|perl|php|java|dotnet|bun|deno|npm|npx|yarn)$/;
+
+const WARNINGS: readonly Check[] = [
+  ({ restartPolicy, role, graveyard }) => {
+    if (restartPolicy.isGiven || (role.value === 'main' && graveyard.value === undefined)) return undefined;
+    return "--restart-policy is not declared, Never is assumed; declare the pod's restartPolicy";
+  },
+  ...(['mains', 'when', 'hold', 'linger'] as const).map(onlyForSidecars),
+  ({ quit, role }) => {
+    if (!quit.isGiven || role.value !== 'sidecar') return undefined;
+    return `${quit.label}: has no effect on a sidecar, only a main makes quit calls; give it to the main`;
+  },
+  ...(['startTimeout', 'startTimeoutAction'] as const).map(onlyWithStartAfter),
+  ({ drain, gracePeriod }) => {
+    if (gracePeriod.isGiven || longestOf(drain) < ASSUMED_GRACE_MS) return undefined;
+    const assumed = formatDuration(ASSUMED_GRACE_MS);
+    return `${drain.label}: a pod has ${assumed} unless it declares more; declare its grace period with --grace-period`;
+  },
+  ({ signals, stop, stopSignals }) => {
+    const idle = stop.value?.rungs[0] && stopSignals.value?.find((signal) => signals.value?.[signal] !== undefined);
+    if (idle === undefined) return undefined;
+    return `${signals.label}: its translation of ${formatSignal(idle)} has no effect, ${stop.label} begins with its own signal`;
+  },
+  ({ stop }) => {
+    if (stop.value?.rungs.at(-1)?.forMs === undefined) return undefined;
+    return `${stop.label}: nothing follows the last rung, so its time has no effect; add ,KILL to end the command then`;
+  },
+  ({ name, graveyard }) => {
+    if (name.isGiven || graveyard.value === undefined || !COMMON_PROGRAMS.test(name.value ?? '')) return undefined;
+    return `--name is not declared, ${name.value} is taken from the command; two members of one name overwrite each other`;
+  },
+];
+
+function onlyForSidecars(key: Key): Check {
+  return ({ [key]: { isGiven, label }, role }) => {
+    if (!isGiven || role.value === 'sidecar') return undefined;
+    return `${label}: has no effect on a main; give --role sidecar or leave it out`;
+  };
+}
+
+function onlyWithStartAfter(key: Key): Check {
+  return ({ [key]: { isGiven, label }, startAfter }) => {
+    // kubexit's default is not given, and comes only with gates.
+    if (!isGiven || startAfter.value !== undefined) return undefined;
+    return `${label}: has no effect without --start-after; leave it out`;
+  };
+}
 
 /** How much of the grace period is spent before the first rung. The time of a hook is known only if it is a sleep. */
 export function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop']) {

@@ -3,8 +3,7 @@
  * variables empty that were never filled in.
  */
 
-import type { Key } from './flag.ts';
-import { FLAGS, KEYS, variableOf } from './flags.ts';
+import { FLAGS, KEYS, type Key, variableOf } from './flags.ts';
 import { type Given, variableLabel } from './given.ts';
 import { closest } from './notation/nearest.ts';
 import { show } from './notation/parse.ts';

@@ -6,64 +6,103 @@
  * depends on the machine, `defaultNote` says so in words.
  */
 
-import type { ProbeKind } from '../core/config.ts';
-import type { Flag, Key, Values } from './flag.ts';
+import type { ProbeKind, Role } from '../core/config.ts';
+import { formatAction } from './notation/action.ts';
 import { addressText } from './notation/address.ts';
 import { formatDrain, parseDrain } from './notation/drain.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
-import { formatExitCode, parseExitCode } from './notation/exit-code.ts';
+import {
+  formatExitCode,
+  formatRestartPodOn,
+  formatRestartRules,
+  parseExitCode,
+  parseRestartPodOn,
+  parseRestartRules,
+} from './notation/exit-codes.ts';
 import { formatGates, parseGates } from './notation/gates.ts';
 import { formatStop, parseStop } from './notation/ladder.ts';
-import { parseName, parseNames } from './notation/name.ts';
 import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/observe.ts';
-import { choice } from './notation/parse.ts';
-import { formatHook, formatProbe, parseHook, probeParser } from './notation/probe.ts';
-import { formatQuits, parseQuits } from './notation/quit.ts';
+import { choice, type Parse } from './notation/parse.ts';
+import { formatProbe, parseHook, probeParser } from './notation/probe.ts';
 import { formatReloads, parseReloads } from './notation/reload.ts';
-import { formatRestartPodOn, formatRestartRules, parseRestartPodOn, parseRestartRules } from './notation/restart.ts';
+import { formatQuits, parseQuits } from './notation/sidecars.ts';
 import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/signals.ts';
 import {
   formatHold,
   formatTimeOrNone,
   parseGraveyard,
   parseHold,
+  parseName,
+  parseNames,
   parseSession,
   parseTimeOrNone,
 } from './notation/values.ts';
 
-type Row<T> = Omit<Flag<T>, 'name'>;
+interface Row {
+  /** What stands for the value in `help`. */
+  readonly takes: string;
+  readonly parse: (text: string) => Parse<unknown>;
+  /** The inverse of `parse`. */
+  readonly format: (value: never) => string;
+  /** The only valid values, if they are few. */
+  readonly choices?: readonly string[];
+  readonly default?: string | Readonly<Record<Role, string>>;
+  readonly defaultNote?: string;
+  readonly help: string;
+  /** The key in a configuration file, where Kubernetes has another name for it. */
+  readonly fileKey?: string;
+  /** The key under which a configuration file has it in the shape of a Pod; its own key takes it as a string. */
+  readonly podKey?: string;
+  /** In a configuration file a number of seconds, as in a Pod. */
+  readonly fileSeconds?: true;
+  /** May hold a command, in which `$(NAME)` may be meant for a shell. */
+  readonly hasCommand?: true;
+  /** May be given several times; the values are joined to one list. */
+  readonly repeats?: true;
+  /** How a map in a configuration file joins its keys and values. */
+  readonly pairs?: ':' | '=';
+  /** A value in such a map may be a list. */
+  readonly pairsOfLists?: true;
+}
+
+interface Flag<T> extends Row {
+  readonly name: string;
+  readonly parse: (text: string) => Parse<T>;
+  readonly format: (value: T) => string;
+}
 
 const asIs = (text: string): string => text;
-const joined = (names: readonly string[]): string => names.join(',');
-const SOME_TIME = { takes: 'DURATION', parse: parseSomeTime, format: formatDuration } as const;
 
-/** One word out of a few. */
+function notation<T>(takes: string, parse: (text: string) => Parse<T>, format: (value: T) => string) {
+  return { takes, parse, format };
+}
+
+const someTime = notation('DURATION', parseSomeTime, formatDuration);
+
 function oneOf<const T extends string>(choices: readonly T[]) {
-  return { takes: choices.join('|'), choices, parse: choice(choices), format: (value: T): string => value };
+  return { ...notation<T>(choices.join('|'), choice(choices), asIs), choices };
 }
 
 function probe(kind: ProbeKind) {
-  const podKey = `${kind}Probe`;
-  return { takes: 'PROBE', parse: probeParser(kind), format: formatProbe, podKey, hasCommand: true } as const;
+  return { ...notation('PROBE', probeParser(kind), formatProbe), podKey: `${kind}Probe`, hasCommand: true } as const;
 }
 
 function hook(name: 'postStart' | 'preStop') {
-  const podKey = `lifecycle.${name}`;
-  return { takes: 'HOOK', parse: parseHook, format: formatHook, podKey, hasCommand: true } as const;
+  return {
+    ...notation('HOOK', parseHook, formatAction),
+    podKey: `lifecycle.${name}`,
+    hasCommand: true,
+  } as const;
 }
 
-const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
+const ROWS = {
   name: {
-    takes: 'NAME',
-    parse: parseName,
-    format: asIs,
+    ...notation('NAME', parseName, asIs),
     defaultNote: 'basename of the command',
     help: 'Name of this member in the graveyard.',
   },
   graveyard: {
-    takes: 'DIR',
-    parse: parseGraveyard,
-    format: asIs,
+    ...notation('DIR', parseGraveyard, asIs),
     defaultNote: '/graveyard if it exists, else none',
     help: 'Directory that the members of the pod share. None: a plain init with a drain.',
   },
@@ -78,16 +117,12 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'The restartPolicy of the pod, or of the container where it has its own; a container cannot see it.',
   },
   restartRules: {
-    takes: 'CODE[|CODE..]=ACTION,..',
-    parse: parseRestartRules,
-    format: formatRestartRules,
+    ...notation('CODE[|CODE..]=ACTION,..', parseRestartRules, formatRestartRules),
     podKey: 'restartPolicyRules',
     help: "The container's restartPolicyRules: 42|43=restart,88=restart-all,!0=restart; ! is every code but these. The first that matches beats the policy.",
   },
   mains: {
-    takes: 'NAME,..',
-    parse: parseNames,
-    format: joined,
+    ...notation('NAME,..', parseNames, (names) => names.join(',')),
     defaultNote: 'every member with role main',
     help: 'Sidecar: the members that must have finished before it stops.',
   },
@@ -97,14 +132,12 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'Sidecar: how many of the mains must have finished.',
   },
   startAfter: {
-    takes: 'NAME=CONDITION,..',
-    parse: parseGates,
-    format: formatGates,
+    ...notation('NAME=CONDITION,..', parseGates, formatGates),
     pairs: '=',
     help: 'Wait before the command starts: for members, started, healthy or completed (exit 0); for sidecars without sexton, istio=ready; with ? absent is fine.',
   },
   startTimeout: {
-    ...SOME_TIME,
+    ...someTime,
     default: '60s',
     help: 'How long to wait for --start-after.',
   },
@@ -114,9 +147,7 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'What then: exit 125, or start the command anyway.',
   },
   signals: {
-    takes: 'FROM:TO,..',
-    parse: parseSignalMap,
-    format: formatSignalMap,
+    ...notation('FROM:TO,..', parseSignalMap, formatSignalMap),
     pairs: ':',
     help: 'Translate signals on their way to the command; HUP:- drops HUP.',
   },
@@ -126,50 +157,40 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: "What gets the signals: the command's process group, or its first process alone, which passes them on.",
   },
   stop: {
-    takes: 'LADDER|auto|preset:NAME',
-    parse: parseStop,
-    format: formatStop,
+    ...notation('LADDER|auto|preset:NAME', parseStop, formatStop),
     pairs: ':',
     defaultNote: 'the stop signal that arrived',
     help: 'How the command is stopped: rung by rung as in TERM:20s,INT:5s,KILL; auto: as its program likes it; preset:nginx: as that one does.',
   },
   gracePeriod: {
-    ...SOME_TIME,
+    ...someTime,
     fileKey: 'terminationGracePeriodSeconds',
     fileSeconds: true,
     defaultNote: 'not declared',
     help: "The pod's terminationGracePeriodSeconds: the whole budget from the first stop request to the platform's KILL.",
   },
   graceFloor: {
-    ...SOME_TIME,
+    ...someTime,
     defaultNote: 'the grace period',
     help: 'The shortest time that the platform may leave before its KILL (node shutdown, eviction): drain, hold and pre-stop end before it.',
   },
   platformPreStop: {
-    takes: 'DURATION|none',
-    parse: parseTimeOrNone,
-    format: formatTimeOrNone,
+    ...notation('DURATION|none', parseTimeOrNone, formatTimeOrNone),
     defaultNote: 'unknown',
     help: "How long the kubelet's preStop of this container takes at most: so others know whether the pod stops, or they alone.",
   },
   stopSignals: {
-    takes: 'SIGNAL,..|none',
-    parse: parseSignals,
-    format: formatSignals,
+    ...notation('SIGNAL,..|none', parseSignals, formatSignals),
     default: 'TERM,INT',
     help: "Which signals are stop requests. Add the image's STOPSIGNAL.",
   },
   hold: {
-    takes: 'always|never|DURATION',
-    parse: parseHold,
-    format: formatHold,
+    ...notation('always|never|DURATION', parseHold, formatHold),
     default: 'always',
     help: 'Sidecar asked to stop: serve on while mains live; a duration: only if a main is asked too within it.',
   },
   drain: {
-    takes: 'DURATION|min=,quiet=,max=|inflight',
-    parse: parseDrain,
-    format: formatDrain,
+    ...notation('DURATION|min=,quiet=,max=|inflight', parseDrain, formatDrain),
     pairs: '=',
     pairsOfLists: true,
     default: '0',
@@ -177,9 +198,7 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'Time between a stop request and the first rung; the command serves on. Fixed, or until connections stop coming.',
   },
   linger: {
-    takes: 'DURATION',
-    parse: parseDuration,
-    format: formatDuration,
+    ...notation('DURATION', parseDuration, formatDuration),
     default: '0',
     help: "Sidecar: time between the last main's end and its own stop.",
   },
@@ -204,17 +223,13 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'Run after the drain and before the first rung, within the grace period. A failure is logged.',
   },
   reload: {
-    takes: 'PATH=SIGNAL[,validate=CMD]',
-    parse: parseReloads,
-    format: formatReloads,
+    ...notation('PATH=SIGNAL[,validate=CMD]', parseReloads, formatReloads),
     hasCommand: true,
     repeats: true,
     help: 'Send the signal when the file or directory changes, if CMD exits 0. May be given several times.',
   },
   quit: {
-    takes: 'PRESET|URL,..',
-    parse: parseQuits,
-    format: formatQuits,
+    ...notation('PRESET|URL,..', parseQuits, formatQuits),
     help: 'Main: sidecars that run without sexton (istio, linkerd, ..) and are asked to leave when it has ended for good.',
   },
   restart: {
@@ -223,30 +238,22 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'Restart the command inside this container; auto: only where the platform would not.',
   },
   restartPodOn: {
-    takes: 'exit:CODE,..,liveness,max=6',
-    parse: parseRestartPodOn,
-    format: formatRestartPodOn,
+    ...notation('exit:CODE,..,liveness,max=6', parseRestartPodOn, formatRestartPodOn),
     help: 'Which ends of this command restart all members of the pod in place, as sexton restart does.',
   },
   exitCode: {
-    takes: 'keep|zero-when-stopped|CODE=CODE,..',
-    parse: parseExitCode,
-    format: formatExitCode,
+    ...notation('keep|zero-when-stopped|CODE=CODE,..', parseExitCode, formatExitCode),
     pairs: '=',
     default: { main: 'keep', sidecar: 'zero-when-stopped' },
     help: 'What this container exits with; the tombstone keeps the truth.',
   },
   session: {
-    takes: 'ID',
-    parse: parseSession,
-    format: asIs,
+    ...notation('ID', parseSession, asIs),
     defaultNote: 'SEXTON_POD_UID, else none',
     help: 'Ties tombstones to one pod; those of another are ignored.',
   },
   http: {
-    takes: ':PORT|HOST:PORT|unix:PATH',
-    parse: parseAddress,
-    format: addressText,
+    ...notation(':PORT|HOST:PORT|unix:PATH', parseAddress, addressText),
     help: 'Answer /livez, /readyz, /startupz, /metrics and /status over HTTP there.',
   },
   readyzOnDrain: {
@@ -255,23 +262,17 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     help: 'Whether /readyz goes on as before after a stop request, while the command serves on, or fails at once.',
   },
   terminationLog: {
-    takes: 'PATH',
-    parse: parseTerminationLog,
-    format: asIs,
+    ...notation('PATH', parseTerminationLog, asIs),
     fileKey: 'terminationMessagePath',
     defaultNote: '/dev/termination-log if it exists',
     help: 'File that receives, at the end, how this container ended; JSON, at most 4096 bytes.',
   },
   otlp: {
-    takes: 'URL',
-    parse: parseCollector,
-    format: asIs,
+    ...notation('URL', parseCollector, asIs),
     help: 'Send how this member has stopped to an OpenTelemetry collector there, as a trace, before the container ends.',
   },
   sleepAfter: {
-    takes: 'DURATION|never',
-    parse: parseSleepAfter,
-    format: (after) => (after === 'never' ? after : formatDuration(after)),
+    ...notation('DURATION|never', parseSleepAfter, (after) => (after === 'never' ? after : formatDuration(after))),
     default: '5s',
     help: 'After so long without anything to do only the init stays, and starts the supervisor when something happens.',
   },
@@ -286,22 +287,21 @@ const ROWS: { readonly [K in Key]: Row<Values[K]> } = {
     defaultNote: 'text on a terminal, else json',
     help: 'How a line of the log is written.',
   },
-};
+} satisfies Readonly<Record<string, Row>>;
+
+export type Key = keyof typeof ROWS;
+type ParsedBy<R extends Row> = R extends { readonly parse: (text: string) => Parse<infer T> } ? T : never;
+
+/** The parsed value of each flag. Durations are milliseconds. */
+export type Values = { readonly [K in Key]: ParsedBy<(typeof ROWS)[K]> };
 
 export const KEYS = Object.keys(ROWS) as readonly Key[];
 
-/** `restartPolicy` -> `restart-policy`. */
-function flagName(key: Key): string {
-  return key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-export const FLAGS = Object.fromEntries(KEYS.map((key) => [key, { name: flagName(key), ...ROWS[key] }])) as unknown as {
-  readonly [K in Key]: Flag<Values[K]>;
-};
-
-export function keyOfFlag(name: string): Key | undefined {
-  return KEYS.find((key) => FLAGS[key].name === name);
-}
+const namedFlags = KEYS.map((key) => {
+  const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return [key, { name, ...ROWS[key] }] as const;
+});
+export const FLAGS = Object.fromEntries(namedFlags) as unknown as { readonly [K in Key]: Flag<Values[K]> };
 
 export function fileKeyOf(key: Key): string {
   return FLAGS[key].fileKey ?? key;

@@ -2,7 +2,7 @@
  * A value as one source gave it, before it is parsed. All sources (command line, environment, file) produce these.
  */
 
-import type { Key } from './flag.ts';
+import type { Key } from './flags.ts';
 import { show } from './notation/parse.ts';
 
 export interface Given {
@@ -22,9 +22,4 @@ export function flagLabel(name: string, text: string): string {
 
 export function variableLabel(name: string, text: string): string {
   return `${name}=${show(text)}`;
-}
-
-/** `--signal-to` as it follows from another program's command line. */
-export function signalTo(text: 'group' | 'first', source: string): Given {
-  return { key: 'signalTo', text, label: `--signal-to ${text} (${source})`, source };
 }

@@ -7,21 +7,19 @@
  */
 import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
-import { findProblems } from './checks.ts';
+import { findProblems, findWarnings } from './checks.ts';
 import { type Place, takePlace } from './dropin/dropin.ts';
 import { readForeign } from './dropin/kubexit.ts';
 import type { DropIn } from './dropin/line.ts';
 import { type Env, type Environment, readEnvironment } from './env.ts';
 import type { ConfigFile } from './file/file.ts';
-import type { Key, Values } from './flag.ts';
-import { FLAGS, KEYS } from './flags.ts';
+import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
 import { DEFAULT_TERMINATION_LOG } from './notation/observe.ts';
 import { show } from './notation/parse.ts';
 import { keptConfig, MAX_KEPT_BYTES, type Program, type RunConfig, type TerminationLog } from './run-config.ts';
 import { type Settings, settle } from './settle.ts';
 import { chooseStop } from './stop-choice.ts';
-import { findWarnings } from './warnings.ts';
 
 /** One row of `explain`. */
 export interface Source {
@@ -83,7 +81,7 @@ export function resolveRun(
   try {
     text = files.readText(path);
   } catch (error) {
-    return resolve(inputs, unreadable(path, `${label}: cannot be read: ${whyUnreadable(error)}`));
+    return resolve(inputs, { path, problems: [`${label}: cannot be read: ${whyUnreadable(error)}`] });
   }
   return parseFile(path, text).then((file) => resolve(inputs, file));
 }
@@ -91,7 +89,7 @@ export function resolveRun(
 async function parseFile(path: string, text: string): Promise<ConfigFile> {
   const { parseAsJson, readConfigFile } = await import('./file/file.ts');
   const content = parseAsJson(path, text) ?? (await import('./file/yaml.ts')).parseYaml(text);
-  return content.ok ? readConfigFile(path, content.value) : unreadable(path, `${path}: ${content.why}`);
+  return content.ok ? readConfigFile(path, content.value) : { path, problems: [`${path}: ${content.why}`] };
 }
 
 interface Inputs {
@@ -105,7 +103,8 @@ interface Inputs {
 function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigFile | undefined): Resolution {
   const { line } = place;
   const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
-  const foreign = readForeign(place.ignoresKubexit ? {} : env, ours);
+  // The variables of kubexit and its like mean nothing to tini and dumb-init.
+  const foreign = readForeign(place.as === undefined || place.as === 'kubexit' ? env : {}, ours);
   const given = [line.given, environment.given, foreign.given, file?.given ?? []];
   const isQuiet = place.as === undefined && files.whyNode === undefined;
   const layers = [...given, environment.implied, foreign.implied, place.implied, isQuiet ? [QUIET] : []];
@@ -224,16 +223,18 @@ function runConfig(
     session: settings.session.value,
     solo: graveyard === undefined,
   };
-  const log = { logLevel: need(settings, 'logLevel'), logFormat: need(settings, 'logFormat') };
-  const single = need(settings, 'signalTo') === 'first';
+  const [address, url] = [settings.http.value, settings.otlp.value];
   return {
     member,
     graveyard,
     program,
-    ...log,
-    host: { ...host, firstOnly: single },
+    logLevel: need(settings, 'logLevel'),
+    logFormat: need(settings, 'logFormat'),
+    host: { ...host, firstOnly: need(settings, 'signalTo') === 'first' },
     sleepAfterMs: sleepOf(settings),
-    ...observation(settings, env),
+    http: address && { address, onDrain: need(settings, 'readyzOnDrain') },
+    terminationLog: terminationLogOf(settings),
+    otlp: url === undefined ? undefined : { url, service: env.OTEL_SERVICE_NAME || 'sexton' },
   };
 }
 
@@ -244,19 +245,8 @@ function sleepOf(settings: Settings): number | undefined {
 
 /** The flags that need a supervisor at any time. */
 function awakeFor(settings: Settings): readonly string[] {
-  const asked = (['readiness', 'liveness', 'reload', 'http'] as const).filter(
-    (key) => settings[key].value !== undefined,
-  );
-  return asked.map((key) => `--${FLAGS[key].name}`);
-}
-
-function observation(settings: Settings, env: Env): Pick<RunConfig, 'http' | 'terminationLog' | 'otlp'> {
-  const [address, url] = [settings.http.value, settings.otlp.value];
-  return {
-    http: address === undefined ? undefined : { address, onDrain: need(settings, 'readyzOnDrain') },
-    terminationLog: terminationLogOf(settings),
-    otlp: url === undefined ? undefined : { url, service: env.OTEL_SERVICE_NAME || 'sexton' },
-  };
+  const keys = ['readiness', 'liveness', 'reload', 'http'] as const;
+  return keys.filter((key) => settings[key].value !== undefined).map((key) => `--${key}`);
 }
 
 function terminationLogOf({ terminationLog: { value: path } }: Settings): TerminationLog {
@@ -297,12 +287,8 @@ function sourceOf<K extends Key>(key: K, settings: Settings): Source {
 }
 
 function commandSource(program: Program, file: ConfigFile | undefined): Source {
-  const source = program.fromIndex > 0 ? 'command line' : (file?.path ?? 'command line');
+  const source = (program.fromIndex === 0 && file?.path) || 'command line';
   return { key: 'command', value: JSON.stringify(program.argv), source };
-}
-
-function unreadable(path: string, problem: string): ConfigFile {
-  return { path, given: [], command: undefined, hasArgsOnly: false, problems: [problem], warnings: [] };
 }
 
 function whyUnreadable(error: unknown): string {

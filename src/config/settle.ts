@@ -2,11 +2,10 @@
  * One value for each flag, and where it came from: the first source that gave it, else its default.
  */
 
-import type { Key, Values } from './flag.ts';
-import { FLAGS, KEYS } from './flags.ts';
+import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
-import { nameFromCommand } from './notation/name.ts';
-import { unexpanded } from './notation/parse.ts';
+import { bad, good, type Parse, unexpanded } from './notation/parse.ts';
+import { nameFromCommand } from './notation/values.ts';
 
 export interface Setting<T> {
   /** `undefined`: not given and without a default, or broken. */
@@ -39,8 +38,10 @@ export function settle(
     const stronger = new Set(settings.keys());
     for (const given of layer) {
       const parsed = parseGiven(given);
-      if (typeof parsed === 'string') problems.push(parsed);
-      const setting = typeof parsed === 'string' ? brokenSetting(given) : parsed;
+      if (!parsed.ok) problems.push(`${given.label}: ${parsed.why}`);
+      const { label, source } = given;
+      const value = parsed.ok ? parsed.value : undefined;
+      const setting = { value, label, source, isGiven: true, isBroken: !parsed.ok };
       const before = settings.get(given.key);
       if (before === undefined) settings.set(given.key, setting);
       else if (FLAGS[given.key].repeats && !stronger.has(given.key))
@@ -52,24 +53,16 @@ export function settle(
   return { settings: Object.fromEntries(settings) as unknown as Settings, problems };
 }
 
-/** Returns the setting, or the problem with it. */
-function parseGiven({ key, text, value, label, source }: Given): Setting<unknown> | string {
-  if (value !== undefined) return { value, label, source, isGiven: true, isBroken: false };
+function parseGiven({ key, text, value }: Given): Parse<unknown> {
+  if (value !== undefined) return good(value);
   const slip = FLAGS[key].hasCommand ? undefined : unexpanded(text);
-  if (slip !== undefined) return `${label}: ${slip}`;
-  const parsed = FLAGS[key].parse(text);
-  if (!parsed.ok) return `${label}: ${parsed.why}`;
-  return { value: parsed.value, label, source, isGiven: true, isBroken: false };
+  return slip === undefined ? FLAGS[key].parse(text) : bad(slip);
 }
 
 /** Joins two parts of one list. */
 function joinedSettings(one: Setting<unknown>, other: Setting<unknown>): Setting<unknown> {
   if (one.isBroken || other.isBroken) return { ...one, value: undefined, isBroken: true };
   return { ...one, value: [...(one.value as readonly unknown[]), ...(other.value as readonly unknown[])] };
-}
-
-function brokenSetting({ label, source }: Given): Setting<unknown> {
-  return { value: undefined, label, source, isGiven: true, isBroken: true };
 }
 
 function defaultSetting(key: Key, isSidecar: boolean, around: Surroundings): Setting<unknown> {

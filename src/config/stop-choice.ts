@@ -11,7 +11,7 @@ import { presetNamed, presetOf, type StopPreset } from './notation/stop-presets.
 import type { Settings } from './settle.ts';
 
 /** The configuration with the consequences of a preset. */
-export interface StopChoice {
+interface StopChoice {
   readonly settings: Settings;
   /** Lines to log at the start. */
   readonly notes: readonly string[];
@@ -53,24 +53,19 @@ function nothingKnown(settings: Settings, started: StartedProgram): StopChoice {
 function withPreset(settings: Settings, preset: StopPreset, name: string, rungs: readonly Rung[]): Settings {
   const source = `preset ${name}`;
   const { signalTo, stop, stopSignals, exitCode } = settings;
+  const all = new Set([...(stopSignals.value ?? []), ...rungs.map(({ signal }) => signal)]);
   return {
     ...settings,
     stop: { ...stop, value: { preset: name, ...stop.value, rungs } },
     // Official images declare the graceful signal as their STOPSIGNAL, so the platform sends it as its stop request.
     ...(!signalTo.isGiven && preset.isSingle && { signalTo: { ...signalTo, value: 'first', source } }),
-    ...(!stopSignals.isGiven && {
-      stopSignals: { ...stopSignals, value: withSignalsOf(stopSignals.value ?? [], rungs), source },
-    }),
+    ...(!stopSignals.isGiven && { stopSignals: { ...stopSignals, value: [...all], source } }),
     ...(!exitCode.isGiven &&
       exitCode.value?.kind === 'keep' &&
       preset.success !== undefined && {
         exitCode: { ...exitCode, value: { kind: 'map', codes: { [preset.success]: 0 } }, source },
       }),
   };
-}
-
-function withSignalsOf(signals: readonly number[], rungs: readonly Rung[]): readonly number[] {
-  return [...new Set([...signals, ...rungs.map(({ signal }) => signal)])];
 }
 
 /** The first of two rungs gets half of the time that drain and pre-stop leave. */

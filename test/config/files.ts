@@ -1,7 +1,39 @@
 /**
- * A machine in memory for the configuration to read. It has only the named files and directories.
+ * A machine of which a configuration can ask, held in memory: the files and directories that are named, and no other;
+ * and configurations that are right there.
  */
-import type { Files } from '../../src/config/resolve.ts';
+import assert from 'node:assert/strict';
+import type { DropIn } from '../../src/config/dropin/line.ts';
+import type { Env } from '../../src/config/env.ts';
+import { type Files, type Resolution, resolveRun } from '../../src/config/resolve.ts';
+
+export type Resolved = Extract<Resolution, { ok: true }>;
+
+/** Without a configuration file the answer is no promise: the start of a container does not wait for one. */
+export function resolved(argv: readonly string[], env: Env = {}, files = filesOf(), as?: DropIn): Resolved {
+  const resolution = resolveRun(argv, env, files, as);
+  assert.ok(!(resolution instanceof Promise), 'synchronous');
+  return right(resolution);
+}
+
+export async function resolvedWithFile(argv: readonly string[], env: Env, files: Files): Promise<Resolved> {
+  return right(await resolveRun(argv, env, files));
+}
+
+/** All that is wrong. */
+export async function problemsOf(
+  argv: readonly string[],
+  env: Env = {},
+  files = filesOf(),
+): Promise<readonly string[]> {
+  const resolution = await resolveRun(argv, env, files);
+  return resolution.ok ? [] : resolution.problems;
+}
+
+function right(resolution: Resolution): Resolved {
+  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
+  return resolution;
+}
 
 export function filesOf(
   texts: Readonly<Record<string, string>> = {},

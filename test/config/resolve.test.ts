@@ -3,26 +3,7 @@ import { describe, it } from 'node:test';
 import type { DropIn } from '../../src/config/dropin/line.ts';
 import type { Env } from '../../src/config/env.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
-import { type Files, type Resolution, resolveRun } from '../../src/config/resolve.ts';
-import { filesOf } from './files.ts';
-
-type Resolved = Extract<Resolution, { ok: true }>;
-
-/** Without a configuration file the answer is synchronous, so the start of a container waits for no file. */
-function resolved(argv: readonly string[], env: Env = {}, files = filesOf()): Resolved {
-  const resolution = resolveRun(argv, env, files);
-  assert.ok(!(resolution instanceof Promise), 'synchronous');
-  return right(resolution);
-}
-
-async function resolvedWithFile(argv: readonly string[], env: Env, files: Files): Promise<Resolved> {
-  return right(await resolveRun(argv, env, files));
-}
-
-function right(resolution: Resolution): Resolved {
-  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
-  return resolution;
-}
+import { filesOf, problemsOf, type Resolved, resolved, resolvedWithFile } from './files.ts';
 
 function sourceOf({ sources }: Resolved, key: string): string {
   const row = sources.find((source) => source.key === key);
@@ -79,9 +60,7 @@ describe('the configuration of `sexton -- command`', () => {
 
   it('B6 a graveyard is created only if the user named it', () => {
     const makes = (argv: readonly string[], env: Env = {}, as?: DropIn): boolean => {
-      const resolution = resolveRun(argv, env, filesOf(), as) as Resolution;
-      assert.ok(resolution.ok);
-      return resolution.run.makesGraveyard;
+      return resolved(argv, env, filesOf(), as).run.makesGraveyard;
     };
     assert.equal(makes(['--graveyard', '/g', 'x']), true);
     assert.equal(makes(['x'], { SEXTON_GRAVEYARD: '/g' }), true);
@@ -90,16 +69,13 @@ describe('the configuration of `sexton -- command`', () => {
     assert.equal(makes(['true'], {}, 'kubexit'), false);
   });
 
-  it('B6 a graveyard without a parent directory is refused with a remedy', () => {
+  it('B6 a graveyard without a parent directory is refused with a remedy', async () => {
     const missing = filesOf({}, [], false, ['/shared']);
-    const problems = (argv: readonly string[], env: Env = {}): readonly string[] => {
-      const resolution = resolveRun(argv, env, missing) as Resolution;
-      return resolution.ok ? [] : resolution.problems;
-    };
+    const problems = (argv: readonly string[], env: Env = {}) => problemsOf(argv, env, missing);
     const why = 'there is no directory /shared; mount the shared volume, or name another directory';
-    assert.deepEqual(problems(['--graveyard', '/shared/g', 'x']), [`--graveyard /shared/g: ${why}`]);
-    assert.deepEqual(problems(['x'], { SEXTON_GRAVEYARD: '/shared/g' }), [`SEXTON_GRAVEYARD=/shared/g: ${why}`]);
-    assert.deepEqual(problems(['--graveyard', '/shared', 'x']), []);
+    assert.deepEqual(await problems(['--graveyard', '/shared/g', 'x']), [`--graveyard /shared/g: ${why}`]);
+    assert.deepEqual(await problems(['x'], { SEXTON_GRAVEYARD: '/shared/g' }), [`SEXTON_GRAVEYARD=/shared/g: ${why}`]);
+    assert.deepEqual(await problems(['--graveyard', '/shared', 'x']), []);
   });
 
   it('the configuration is frozen to its last part', () => {
@@ -180,9 +156,9 @@ describe('a value', () => {
     assert.equal(sourceOf(twin, 'when'), 'all from default');
   });
 
-  it('a value that another source overrides is still checked', () => {
-    const wrong = resolveRun(['--drain', '1s', 'x'], { SEXTON_DRAIN: '9' }, filesOf()) as Resolution;
-    assert.deepEqual(wrong.ok ? [] : wrong.problems, ['SEXTON_DRAIN=9: a duration needs a unit; write 9s or 9ms']);
+  it('that another source overrides is checked all the same', async () => {
+    const problems = await problemsOf(['--drain', '1s', 'x'], { SEXTON_DRAIN: '9' });
+    assert.deepEqual(problems, ['SEXTON_DRAIN=9: a duration needs a unit; write 9s or 9ms']);
   });
 
   it('a value that is a command may hold $(NAME)', () => {
@@ -270,13 +246,9 @@ restartPolicyRules:
       exitCode: { 3: 0, 143: 0 },
     };
     const yaml = Object.entries(asYaml).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
-    const byFile = await resolvedWithFile(
-      ['--config', '/c.json', 'x'],
-      {},
-      filesOf({ '/c.json': JSON.stringify(asTexts) }),
-    );
-    const byYaml = await resolveRun(['x'], { SEXTON_CONFIG: '/c' }, filesOf({ '/c': yaml.join('') }));
-    assert.ok(byYaml.ok);
+    const files = filesOf({ '/c.json': JSON.stringify(asTexts) });
+    const byFile = await resolvedWithFile(['--config', '/c.json', 'x'], {}, files);
+    const byYaml = await resolvedWithFile(['x'], { SEXTON_CONFIG: '/c' }, filesOf({ '/c': yaml.join('') }));
     for (const other of [byVariables, byFile, byYaml]) {
       assert.deepEqual(other.run.member, byFlags.run.member);
       assert.deepEqual(other.run.http, byFlags.run.http);
@@ -293,9 +265,8 @@ restartPolicyRules:
 });
 
 describe('a flag that repeats', () => {
-  it('a repeated flag brings one problem when one of its values is wrong', () => {
-    const wrong = resolveRun(['--reload', '/a=HUP', '--reload', 'c', 'x'], {}, filesOf()) as Resolution;
-    assert.equal(wrong.ok ? 0 : wrong.problems.length, 1);
+  it('brings one problem when one of its values is wrong', async () => {
+    assert.equal((await problemsOf(['--reload', '/a=HUP', '--reload', 'c', 'x'])).length, 1);
   });
 
   it('a repeated flag makes one list of one source, and a weaker source adds nothing', () => {

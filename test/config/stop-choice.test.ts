@@ -4,10 +4,7 @@ import { formatLadder } from '../../src/config/notation/ladder.ts';
 import { startedBy } from '../../src/config/notation/program.ts';
 import { formatSignal } from '../../src/config/notation/signals.ts';
 import { PRESET_NAMES, presetOf } from '../../src/config/notation/stop-presets.ts';
-import { type Resolution, resolveRun } from '../../src/config/resolve.ts';
-import { filesOf } from './files.ts';
-
-type Resolved = Extract<Resolution, { ok: true }>;
+import { resolved } from './files.ts';
 
 describe('--stop auto finds the program', () => {
   const found: readonly (readonly [command: readonly string[], program: string, behind: string])[] = [
@@ -166,10 +163,3 @@ describe('a stop preset warns', () => {
 it('every preset has a name that --stop takes', () => {
   for (const name of PRESET_NAMES) assert.ok(resolved(['--stop', `preset:${name}`, '--', 'x']));
 });
-
-function resolved(argv: readonly string[]): Resolved {
-  const resolution = resolveRun(argv, {}, filesOf());
-  assert.ok(!(resolution instanceof Promise), 'synchronous');
-  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
-  return resolution;
-}

@@ -1,14 +1,12 @@
 /** What is allowed but most likely not meant: one warning each, and none where all is as it should be. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { resolveRun } from '../../src/config/resolve.ts';
-import { filesOf } from './files.ts';
+import { filesOf, resolvedWithFile } from './files.ts';
 
 async function warnings(...argv: readonly string[]): Promise<readonly string[]> {
   const files = filesOf({ '/c.json': '{"command": ["sleep", "$(TIME)"]}' });
-  const resolution = await resolveRun([...argv, ...(argv.includes('--config') ? [] : ['--', 'app'])], {}, files);
-  assert.ok(resolution.ok, resolution.ok ? '' : resolution.problems.join('\n'));
-  return resolution.warnings;
+  const words = [...argv, ...(argv.some((word) => ['--config', '--'].includes(word)) ? [] : ['--', 'app'])];
+  return (await resolvedWithFile(words, {}, files)).warnings;
 }
 
 const POLICY = "--restart-policy is not declared, Never is assumed; declare the pod's restartPolicy";
@@ -18,21 +16,10 @@ describe('a warning is given', () => {
   const EXPECTED: readonly (readonly [string, readonly string[], string])[] = [
     ['for an undeclared policy of a sidecar', ['--graveyard', '/g', '--role', 'sidecar'], POLICY],
     ['for an undeclared policy of a main with a graveyard', ['--graveyard', '/g'], POLICY],
-    [
-      'for a linger on a main',
-      ['--linger', '2s'],
-      '--linger 2s: has no effect on a main; give --role sidecar or leave it out',
-    ],
-    [
-      'for a hold on a main',
-      ['--hold', 'never'],
-      '--hold never: has no effect on a main; give --role sidecar or leave it out',
-    ],
-    [
-      'for a roster on a main',
-      [...SHARED, '--mains', 'app'],
-      '--mains app: has no effect on a main; give --role sidecar or leave it out',
-    ],
+    ...['--linger 2s', '--hold never', '--mains app'].map((flag) => {
+      const warning = `${flag}: has no effect on a main; give --role sidecar or leave it out`;
+      return [`for ${flag} on a main`, [...SHARED, ...flag.split(' ')], warning] as const;
+    }),
     [
       'for a gate timeout without a gate',
       ['--start-timeout', '5s'],
@@ -54,6 +41,11 @@ describe('a warning is given', () => {
       '--stop TERM:20s: nothing follows the last rung, so its time has no effect; add ,KILL to end the command then',
     ],
     [
+      'for a member that is called as its shell is',
+      [...SHARED, '--', 'sh', '-c', 'x'],
+      '--name is not declared, sh is taken from the command; two members of one name overwrite each other',
+    ],
+    [
       'for a reference in a command of a file',
       ['--config', '/c.json'],
       '$(TIME) in /c.json: $(NAME) is not expanded here; write the value',
@@ -62,14 +54,6 @@ describe('a warning is given', () => {
   for (const [title, argv, warning] of EXPECTED) {
     it(title, async () => assert.deepEqual(await warnings(...argv), [warning]));
   }
-
-  it('a member that is called as its shell brings a warning', async () => {
-    const resolution = await resolveRun([...SHARED, '--', 'sh', '-c', 'x'], {}, filesOf());
-    assert.ok(resolution.ok);
-    assert.deepEqual(resolution.warnings, [
-      '--name is not declared, sh is taken from the command; two members of one name overwrite each other',
-    ]);
-  });
 });
 
 describe('no warning is given', () => {

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe } from 'node:test';
-import { readDropIn } from '../../src/config/dropin/dropin.ts';
+import { readDropIn } from '../../src/config/dropin/line.ts';
 import { chance, SEED } from '../helpers/rounds.ts';
+import { scenario } from '../helpers/scenario.ts';
 import { launch, ours, type ProgramName, sideBySide } from './peers.ts';
 
 /** The command says that it was started, by this code. */
@@ -126,25 +127,16 @@ describe('command lines of other programs', { concurrency: 2 }, () => {
     });
   }
 
-  sideBySide(
-    'tini',
-    'C04 what tini and dumb-init answer says who is there',
-    async (stage) => {
-      for (const [name, words] of [
-        ['tini', ['-h']],
-        ['dumb-init', ['--version']],
-      ] as const) {
-        const run = launch(
-          stage,
-          name === 'tini' ? { program: stage.scratch.path('tini'), env: {} } : ours(stage, name),
-          words,
-        );
-        await run.end();
-        assert.match(run.stdout().toString() + run.stderr(), new RegExp(`^sexton [0-9.]+ in the place of ${name}\n`));
-      }
-    },
-    'sexton',
-  );
+  scenario('C04 what tini and dumb-init answer says who is there', async (stage) => {
+    for (const [name, word] of [
+      ['tini', '-h'],
+      ['dumb-init', '--version'],
+    ] as const) {
+      const run = launch(stage, ours(stage, name), [word]);
+      await run.end();
+      assert.match(run.stdout().toString() + run.stderr(), new RegExp(`^sexton [0-9.]+ in the place of ${name}\n`));
+    }
+  });
 });
 
 function randomWords(name: ProgramName, random: () => number): string[] {

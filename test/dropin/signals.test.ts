@@ -9,7 +9,7 @@ import { member } from '../helpers/member.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { childrenOf, send, stateOf } from '../helpers/process.ts';
 import { inRounds } from '../helpers/rounds.ts';
-import type { Stage } from '../helpers/scenario.ts';
+import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { contain, INTENDED, launch, ours, type Peer, type PeerName, sideBySide } from './peers.ts';
@@ -50,15 +50,10 @@ describe('signals under the name of another program', { concurrency: 2 }, () => 
     assert.deepEqual(await pass(stage, peer, [], numbers), numbers);
   });
 
-  sideBySide(
-    'tini',
-    'C04 and those that tini keeps for itself',
-    async (stage, peer) => {
-      const numbers = INTENDED.tiniForwardsToo;
-      assert.deepEqual(await pass(stage, peer, [], numbers), numbers);
-    },
-    'sexton',
-  );
+  scenario('C04 and those that tini keeps for itself: sexton as tini', async (stage) => {
+    const numbers = INTENDED.tiniForwardsToo;
+    assert.deepEqual(await pass(stage, ours(stage, 'tini'), [], numbers), numbers);
+  });
 
   for (const flags of [[], ['-c'], ['--single-child', '-v']]) {
     const shown = flags.length === 0 ? 'its group' : flags.join(' ');
@@ -154,47 +149,35 @@ describe('signals under the name of another program', { concurrency: 2 }, () => 
   }
 
   for (const name of ['tini', 'dumb-init'] as const) {
-    sideBySide(
-      name,
-      `P03 a TERM that comes as early as can be is passed on, as ${name} (24 rounds)`,
-      async (stage, peer) => {
-        await inRounds(24, 3, async (index) => {
-          const app = `app${index}`;
-          const flags = index % 2 === 0 ? [] : name === 'tini' ? ['-e', '9', '-p', 'SIGTERM'] : ['-r', '15:3'];
-          const as = flags[0] === '-r' ? SIGQUIT : SIGTERM;
-          const container = contain(stage, peer, [...flags, '--', ...member(stage, app, { stop: `${as}`, exit: 3 })]);
-          let pid: number | undefined;
-          // The kernel drops a TERM to PID 1 until its first instruction has run.
-          while (pid === undefined || !isBlockingAll(pid)) {
-            await new Promise((resolve) => setImmediate(resolve));
-            pid = container.findNow(SEXTON_PROGRAM);
-          }
-          send(pid, SIGTERM);
-          const { status } = await within(`${app} ends`, container.ended);
-          // It has handled it, or died of it before it had a handler.
-          assert.ok([3, 128 + as].includes(status), `${app} ended with ${status}`);
-        });
-      },
-      'sexton',
-    );
+    scenario(`P03 a TERM that comes as early as can be is passed on, as ${name} (24 rounds)`, async (stage) => {
+      const peer = ours(stage, name);
+      await inRounds(24, 3, async (index) => {
+        const app = `app${index}`;
+        const flags = index % 2 === 0 ? [] : name === 'tini' ? ['-e', '9', '-p', 'SIGTERM'] : ['-r', '15:3'];
+        const as = flags[0] === '-r' ? SIGQUIT : SIGTERM;
+        const container = contain(stage, peer, [...flags, '--', ...member(stage, app, { stop: `${as}`, exit: 3 })]);
+        let pid: number | undefined;
+        // The kernel drops a TERM to PID 1 until its first instruction has run.
+        while (pid === undefined || !isBlockingAll(pid)) {
+          await new Promise((resolve) => setImmediate(resolve));
+          pid = container.findNow(SEXTON_PROGRAM);
+        }
+        send(pid, SIGTERM);
+        const { status } = await within(`${app} ends`, container.ended);
+        // It has handled it, or died of it before it had a handler.
+        assert.ok([3, 128 + as].includes(status), `${app} ended with ${status}`);
+      });
+    });
   }
 
-  sideBySide(
-    'tini',
-    'C04 a signal that was pending before it could be read reaches the command',
-    async (stage) => {
-      const peer = ours(stage, 'dumb-init');
-      const launcher = ['env', '--block-signal=TERM', 'sh', '-c', '(kill -TERM $$); exec "$@"', 'sh'];
-      const run = launch(stage, peer, ['-r', '15:10', ...member(stage, 'app', { stop: 'USR1', exit: 6 })], {
-        launcher,
-      });
-      const { code } = await run.end();
-      // It has handled it, or died of it before it had a handler: it is there before the command's first instruction.
-      if (code === 6) assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGUSR1]);
-      else assert.equal(code, 128 + SIGUSR1);
-    },
-    'sexton',
-  );
+  scenario('C03 a signal that was pending before it could be read reaches the command', async (stage) => {
+    const launcher = ['env', '--block-signal=TERM', 'sh', '-c', '(kill -TERM $$); exec "$@"', 'sh'];
+    const words = ['-r', '15:10', ...member(stage, 'app', { stop: 'USR1', exit: 6 })];
+    const { code } = await launch(stage, ours(stage, 'dumb-init'), words, { launcher }).end();
+    // It has handled it, or died of it before it had a handler: it is there before the command's first instruction.
+    if (code === 6) assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGUSR1]);
+    else assert.equal(code, 128 + SIGUSR1);
+  });
 });
 
 /** CONT follows a request to end, so that a stopped process receives that. */

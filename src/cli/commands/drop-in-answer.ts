@@ -5,8 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDropIn } from '../../config/dropin/dropin.ts';
-import type { DropIn } from '../../config/dropin/line.ts';
+import { type DropIn, readDropIn } from '../../config/dropin/line.ts';
 import type { Env } from '../../config/env.ts';
 import { complainInTime } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';

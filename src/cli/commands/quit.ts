@@ -5,7 +5,7 @@
 
 import { flagLabel } from '../../config/given.ts';
 import { formatDuration, parseSomeTime } from '../../config/notation/duration.ts';
-import { parseQuits } from '../../config/notation/quit.ts';
+import { parseQuits } from '../../config/notation/sidecars.ts';
 import type { QuitAction } from '../../core/config.ts';
 import { QUIT_MS } from '../../core/lifecycle/tasks.ts';
 import { type ActionEnd, startAction } from '../../runtime/probes/probe.ts';

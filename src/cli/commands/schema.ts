@@ -6,12 +6,10 @@
  */
 
 import { CONTAINER } from '../../config/file/container.ts';
-import { PLATFORM_KEYS } from '../../config/file/keys.ts';
+import { PLATFORM_KEYS, takesList } from '../../config/file/keys.ts';
 import { RELOAD } from '../../config/file/reload.ts';
 import { MOST, type Schema } from '../../config/file/shape.ts';
-import { takesList } from '../../config/file/text.ts';
-import type { Key } from '../../config/flag.ts';
-import { defaultTextOf, FLAGS, fileKeyOf, KEYS } from '../../config/flags.ts';
+import { defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key } from '../../config/flags.ts';
 import { show } from '../../config/notation/parse.ts';
 import { reportSchema } from '../../report/plain.ts';
 import { print } from '../../text/print.ts';

@@ -10,12 +10,9 @@
 
 import { type CommandLine, readCommandLine } from '../argv.ts';
 import type { Env, Environment } from '../env.ts';
-import type { Key } from '../flag.ts';
+import type { Key } from '../flags.ts';
 import type { Given } from '../given.ts';
-import type { HostSettings } from '../run-config.ts';
-import { readDumbInit } from './dumb-init.ts';
-import type { DropIn, DropInLine, DropInRun } from './line.ts';
-import { readTini } from './tini.ts';
+import { type DropIn, type DropInRun, NO_SETTINGS, readDropIn } from './line.ts';
 
 /** The command line, and what follows from the name of the program. */
 export interface Place extends Pick<DropInRun, 'implied' | 'host' | 'startFailureCode'> {
@@ -24,8 +21,6 @@ export interface Place extends Pick<DropInRun, 'implied' | 'host' | 'startFailur
   readonly as: DropIn | undefined;
   /** No more than the program in whose place this is. */
   readonly isPlain: boolean;
-  /** The variables of kubexit and its like mean nothing to it. */
-  readonly ignoresKubexit: boolean;
 }
 
 /** `argv` is what follows the program's name; `undefined`: sexton's own. */
@@ -33,9 +28,8 @@ export function takePlace(as: DropIn | undefined, argv: readonly string[], env: 
   if (as === undefined) return { ...NO_PLACE, as, line: readCommandLine(argv) };
   const dropIn = readDropIn(as, argv, env);
   if (dropIn.asks !== 'run') {
-    const problems = [
-      dropIn.asks === 'nothing' ? dropIn.problem : `there is nothing to run; it asks for the ${dropIn.asks}`,
-    ];
+    // init never asks for this: it answers such a line.
+    const problems = ['there is nothing to run'];
     return { ...NO_PLACE, as, line: { given: [], config: undefined, problems, commandAt: undefined } };
   }
   const { given, at, implied, host, startFailureCode } = dropIn;
@@ -47,18 +41,10 @@ export function takePlace(as: DropIn | undefined, argv: readonly string[], env: 
     host,
     startFailureCode,
     isPlain: plain,
-    ignoresKubexit: as !== 'kubexit',
   };
 }
 
-const NO_SETTINGS: HostSettings = { missesOrphans: false, commands: [] };
-const NO_PLACE = {
-  implied: [],
-  host: NO_SETTINGS,
-  startFailureCode: undefined,
-  isPlain: false,
-  ignoresKubexit: false,
-} as const;
+const NO_PLACE = { implied: [], host: NO_SETTINGS, startFailureCode: undefined, isPlain: false } as const;
 
 /** The program of that name, or of the file name of that path. */
 export function dropInOf(program: string | undefined): DropIn | undefined {
@@ -67,20 +53,6 @@ export function dropInOf(program: string | undefined): DropIn | undefined {
   if (name === 'tini' || name.startsWith('tini-')) return 'tini';
   if (name === 'dumb-init' || name.startsWith('dumb-init_')) return 'dumb-init';
   return name === 'kubexit' ? 'kubexit' : undefined;
-}
-
-/** `argv` is what follows the program's name. */
-export function readDropIn(as: DropIn, argv: readonly string[], env: Env): DropInLine {
-  switch (as) {
-    case 'tini':
-      return readTini(argv, env);
-    case 'dumb-init':
-      return readDumbInit(argv, env);
-    case 'kubexit':
-      return readKubexit(argv);
-    default:
-      return as satisfies never;
-  }
 }
 
 function isPlain(as: DropIn, { given, config, problems }: Environment): boolean {
@@ -94,17 +66,3 @@ function onlyForward(as: DropIn): Given {
 }
 
 const LOG_KEYS: ReadonlySet<Key> = new Set(['logLevel', 'logFormat']);
-
-/** kubexit has no flags: `kubexit COMMAND [ARGUMENTS]`, and variables for all else. */
-function readKubexit(argv: readonly string[]): DropInLine {
-  const [first = ''] = argv;
-  if (first === '--help' || first === '-h') return { asks: 'help' };
-  if (first === '--version' || first === '-V') return { asks: 'version' };
-  const at = first === '--' ? 1 : 0;
-  if (argv.length <= at) return { asks: 'nothing', problem: 'no command is given' };
-  const source = "kubexit's default";
-  const implied: readonly Given[] = [
-    { key: 'graveyard', text: '/graveyard', label: `--graveyard /graveyard (${source})`, source },
-  ];
-  return { asks: 'run', at, given: [], implied, host: NO_SETTINGS, startFailureCode: undefined };
-}

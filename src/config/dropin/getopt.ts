@@ -4,22 +4,11 @@
  * `-vg`, `-e143`, `-e 143`, `--rewrite=15:3`, and `--rew 15:3` where no other name begins so.
  */
 
-export interface OptionSet {
-  /** As for getopt(3): a letter with `:` behind it takes a value. */
-  readonly letters: string;
-  /** Long names and the letters that they stand for. */
-  readonly long: Readonly<Record<string, string>>;
-}
-
-export interface Split {
-  readonly options: readonly { readonly letter: string; readonly value: string }[];
-  /** What ended the options before their end. */
-  readonly wrong: string | undefined;
-  /** Where the first word behind them stands in argv. */
-  readonly at: number;
-}
-
-export function splitOptions(argv: readonly string[], set: OptionSet): Split {
+/**
+ * `letters`: as for getopt(3), a letter with `:` behind it takes a value; `long`: names, and the letters that they stand
+ * for. `wrong` is what ended the options before their end, `at` where the first word behind them stands in argv.
+ */
+export function splitOptions(argv: readonly string[], letters: string, long: Readonly<Record<string, string>> = {}) {
   const options: { letter: string; value: string }[] = [];
   let at = 0;
   for (let word = argv[at]; word !== undefined && isOption(word); word = argv[at]) {
@@ -32,11 +21,11 @@ export function splitOptions(argv: readonly string[], set: OptionSet): Split {
 
   function readLong(text: string): string | undefined {
     const [, name = '', joined] = /^([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
-    const names = Object.keys(set.long).filter((one) => one.startsWith(name));
+    const names = Object.keys(long).filter((one) => one.startsWith(name));
     const [first] = names;
     if (first === undefined) return `--${name} is not an option`;
     if (names.length > 1) return `--${name} may be ${names.map((one) => `--${one}`).join(' or ')}`;
-    const letter = set.long[first] ?? '';
+    const letter = long[first] ?? '';
     if (!takesValue(letter) && joined !== undefined) return `--${first} takes no value`;
     return take(letter, `--${first}`, joined);
   }
@@ -44,7 +33,7 @@ export function splitOptions(argv: readonly string[], set: OptionSet): Split {
   function readCluster(text: string): string | undefined {
     for (let index = 0; index < text.length; index += 1) {
       const letter = text.charAt(index);
-      if (letter === ':' || !set.letters.includes(letter)) return `-${letter} is not an option`;
+      if (letter === ':' || !letters.includes(letter)) return `-${letter} is not an option`;
       if (takesValue(letter)) return take(letter, `-${letter}`, text.slice(index + 1) || undefined);
       take(letter, `-${letter}`, undefined);
     }
@@ -64,7 +53,7 @@ export function splitOptions(argv: readonly string[], set: OptionSet): Split {
   }
 
   function takesValue(letter: string): boolean {
-    return set.letters.includes(`${letter}:`);
+    return letters.includes(`${letter}:`);
   }
 }
 

@@ -3,54 +3,32 @@
  * that OpenKruise's users put on sidecars.
  */
 
-import { type Env, isServiceLink } from '../env.ts';
-import type { Key } from '../flag.ts';
+import { type Env, type Environment, isServiceLink } from '../env.ts';
+import type { Key } from '../flags.ts';
 import { type Given, variableLabel } from '../given.ts';
 import { formatDuration, parseGoDuration } from '../notation/duration.ts';
-import { nearest } from '../notation/nearest.ts';
+import { didYouMean, nearest } from '../notation/nearest.ts';
+import { good, type Parse } from '../notation/parse.ts';
 
-export interface Foreign {
-  /** Given by a variable. */
-  readonly given: readonly Given[];
-  /** What follows from a variable, unless it is set elsewhere, even in a configuration file. */
-  readonly implied: readonly Given[];
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-export function readForeign(env: Env, taken: ReadonlySet<Key>): Foreign {
+export function readForeign(env: Env, taken: ReadonlySet<Key>): Omit<Environment, 'config'> {
   const given: Given[] = [];
   const implied: Given[] = [];
   const problems: string[] = [];
-
-  take('KUBEXIT_NAME', 'name');
-  take('KUBEXIT_GRAVEYARD', 'graveyard');
-  takeDuration('KUBEXIT_GRACE_PERIOD', 'gracePeriod');
-  const hasBirths = take('KUBEXIT_BIRTH_DEPS', 'startAfter', birthGates);
-  takeDuration('KUBEXIT_BIRTH_TIMEOUT', 'startTimeout');
-  const hasDeaths = take('KUBEXIT_DEATH_DEPS', 'mains');
+  for (const [name, key, convert = good] of VARIABLES) {
+    const text = env[name];
+    if (!text || taken.has(key)) continue;
+    const label = variableLabel(name, text);
+    const converted = convert(text);
+    if (converted.ok) given.push({ key, text: converted.value, label, source: name });
+    else problems.push(`${label}: ${converted.why}`);
+  }
   // kubexit stops at the first death among its dependencies.
-  if (hasDeaths) imply('KUBEXIT_DEATH_DEPS', 'when', 'any');
+  if (given.some(({ key }) => key === 'mains')) imply('KUBEXIT_DEATH_DEPS', 'when', 'any');
   if (env.KUBEXIT_DEATH_DEPS) imply('KUBEXIT_DEATH_DEPS', 'role', 'sidecar');
   else if (env[KRUISE]?.toLowerCase() === 'true') imply(KRUISE, 'role', 'sidecar');
-  if (hasBirths) imply("kubexit's default", 'startTimeout', '30s');
-  if (KNOWN.some((name) => env[name])) imply("kubexit's default", 'graveyard', '/graveyard');
+  if (given.some(({ key }) => key === 'startAfter')) imply("kubexit's default", 'startTimeout', '30s');
+  if (VARIABLES.some(([name]) => env[name])) imply("kubexit's default", 'graveyard', '/graveyard');
   return { given, implied, problems, warnings: unknownVariables(env) };
-
-  function take(name: string, key: Key, convert = (text: string): string => text): boolean {
-    const text = env[name];
-    if (!text || taken.has(key)) return false;
-    given.push({ key, text: convert(text), label: variableLabel(name, text), source: name });
-    return true;
-  }
-
-  function takeDuration(name: string, key: Key): void {
-    const text = env[name];
-    if (!text || taken.has(key)) return;
-    const time = parseGoDuration(text);
-    if (time.ok) take(name, key, () => formatDuration(time.value));
-    else problems.push(`${variableLabel(name, text)}: ${time.why}`);
-  }
 
   function imply(source: string, key: Key, text: string): void {
     implied.push({ key, text, label: `${key} ${text} (${source})`, source });
@@ -61,43 +39,43 @@ const KRUISE = 'KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT';
 
 const PREFIX = 'KUBEXIT_';
 
-const KNOWN = [
-  'KUBEXIT_NAME',
-  'KUBEXIT_GRAVEYARD',
-  'KUBEXIT_DEATH_DEPS',
-  'KUBEXIT_GRACE_PERIOD',
-  'KUBEXIT_BIRTH_DEPS',
-  'KUBEXIT_BIRTH_TIMEOUT',
-] as const;
+const VARIABLES: readonly (readonly [name: string, key: Key, convert?: (text: string) => Parse<string>])[] = [
+  ['KUBEXIT_NAME', 'name'],
+  ['KUBEXIT_GRAVEYARD', 'graveyard'],
+  ['KUBEXIT_GRACE_PERIOD', 'gracePeriod', ourDuration],
+  ['KUBEXIT_BIRTH_DEPS', 'startAfter', birthGates],
+  ['KUBEXIT_BIRTH_TIMEOUT', 'startTimeout', ourDuration],
+  ['KUBEXIT_DEATH_DEPS', 'mains'],
+];
+const KNOWN = VARIABLES.map(([name]) => name);
+
+function ourDuration(text: string): Parse<string> {
+  const time = parseGoDuration(text);
+  return time.ok ? good(formatDuration(time.value)) : time;
+}
 
 /** kubexit asks the API server and logs by these; here nothing needs them. */
-const NEEDLESS = ['KUBEXIT_POD_NAME', 'KUBEXIT_NAMESPACE', 'KUBEXIT_VERBOSE_LEVEL'] as const;
+const NEEDLESS = ['KUBEXIT_POD_NAME', 'KUBEXIT_NAMESPACE', 'KUBEXIT_VERBOSE_LEVEL'];
 
 /**
  * kubexit starts its child when the pod's status calls every one of these containers ready, not merely born. A member
  * of sexton is healthy by the kubelet's rule: its readiness probe has succeeded, or it has none and has started. A
  * tombstone of kubexit tells nothing but the birth, with which the gate opens.
  */
-function birthGates(text: string): string {
-  return text
-    .split(',')
-    .map((name) => `${name}=healthy`)
-    .join(',');
+function birthGates(text: string): Parse<string> {
+  return good(text.replaceAll(/(?=,|$)/g, '=healthy'));
 }
 
 /** kubexit ignores what it does not know, so these may stand in a manifest that works: a warning, not a refusal. */
 function unknownVariables(env: Env): readonly string[] {
   const warnings: string[] = [];
   for (const name in env) {
-    if (!name.startsWith(PREFIX) || [...KNOWN, ...NEEDLESS].some((known) => known === name)) continue;
+    if (!name.startsWith(PREFIX) || [...KNOWN, ...NEEDLESS].includes(name)) continue;
     if (isServiceLink(name, env[name] ?? '')) continue;
-    const near = nearest(
-      name.slice(PREFIX.length),
-      KNOWN.map((known) => known.slice(PREFIX.length)),
-    );
-    warnings.push(
-      `unknown variable ${name} of kubexit has no effect; ${near ? `did you mean ${PREFIX}${near}?` : 'remove it'}`,
-    );
+    const names = KNOWN.map((known) => known.slice(PREFIX.length));
+    const near = nearest(name.slice(PREFIX.length), names);
+    const remedy = didYouMean(near && `${PREFIX}${near}`, 'remove it');
+    warnings.push(`unknown variable ${name} of kubexit has no effect; ${remedy}`);
   }
   return warnings;
 }

@@ -4,7 +4,8 @@
  */
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
-import { encodePath, isHost, LOCALHOST } from '../notation/action.ts';
+import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/action.ts';
+import { POD_ACTIONS } from '../notation/exit-codes.ts';
 import { PROBE_DEFAULTS } from '../notation/probe.ts';
 import {
   described,
@@ -43,8 +44,8 @@ const exec = described(
 );
 const header = record(
   {
-    name: text("^[-!#$%&'*+.^_`|~A-Za-z0-9]+$", 'must be the name of a header; write one such as X-Probe'),
-    value: text('^[\\t\\u0020-\\u007e\\u0080-\\u00ff]*$', 'has characters that a header cannot have; leave them out'),
+    name: text(HEADER_NAME, 'must be the name of a header; write one such as X-Probe'),
+    value: text(HEADER_VALUE, 'has characters that a header cannot have; leave them out'),
   },
   { needs: ['name', 'value'] },
 );
@@ -172,17 +173,8 @@ export const CONTAINER = {
 export type ContainerKey = keyof typeof CONTAINER;
 export type Container = { readonly [K in ContainerKey]?: Shaped<(typeof CONTAINER)[K]> };
 
-/** The parsed fields of the container that are valid. */
-export interface Lifecycle {
-  readonly probes: Readonly<Partial<Record<ProbeKind, Probe>>>;
-  readonly postStart: HookAction | undefined;
-  readonly preStop: HookAction | undefined;
-  readonly stopSignal: number | undefined;
-  readonly restartRules: readonly RestartRule[] | undefined;
-}
-
-/** Ports become numbers, seconds milliseconds. */
-export function lifecycleOf(container: Container, report: Report): Lifecycle {
+/** The fields of the container that are valid: ports become numbers, seconds milliseconds. */
+export function lifecycleOf(container: Container, report: Report) {
   const named = new Map((container.ports ?? []).map(({ name, containerPort }) => [name, containerPort]));
   const probes: Partial<Record<ProbeKind, Probe>> = {};
   for (const kind of ['startup', 'readiness', 'liveness'] as const) {
@@ -259,7 +251,7 @@ export function lifecycleOf(container: Container, report: Report): Lifecycle {
 function ruleOf({ action, exitCodes }: Shaped<typeof restartRule>): RestartRule {
   const { operator, values = [] } = exitCodes ?? {};
   return {
-    action: action === 'RestartAllContainers' ? 'restart-all' : 'restart',
+    action: (action && POD_ACTIONS.get(action)) ?? 'restart',
     codes: values,
     except: operator === 'NotIn',
   };

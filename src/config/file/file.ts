@@ -4,27 +4,26 @@
  * parsers.
  */
 
-import type { Key } from '../flag.ts';
-import { FLAGS } from '../flags.ts';
+import { FLAGS, type Key } from '../flags.ts';
 import type { Given } from '../given.ts';
 import { bad, good, type Parse, show, TOO_DEEP, unexpanded } from '../notation/parse.ts';
 import { CONTAINER, type Container, type ContainerKey, lifecycleOf } from './container.ts';
-import { type FileKeys, keysOfFile, platformWarnings } from './keys.ts';
+import { type FileKeys, flagTextOf, keysOfFile, platformWarnings } from './keys.ts';
 import { readReloads } from './reload.ts';
 import { isMap, type Report } from './shape.ts';
-import { describe, flagTextOf } from './text.ts';
 
 export interface ConfigFile {
   readonly path: string;
-  readonly given: readonly Given[];
+  /** What is wrong; where the file cannot be read at all nothing else is given. */
+  readonly problems: readonly string[];
+  readonly given?: readonly Given[];
   /** `lifecycle.stopSignal`: one more of the stop signals, wherever those come from. */
   readonly stopSignal?: number | undefined;
   /** `command` and `args`; `undefined`: the file has no command. */
-  readonly command: readonly [string, ...string[]] | undefined;
+  readonly command?: readonly [string, ...string[]] | undefined;
   /** The file has `args` but no `command`. */
-  readonly hasArgsOnly: boolean;
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
+  readonly hasArgsOnly?: boolean;
+  readonly warnings?: readonly string[];
 }
 
 /** JSON needs no YAML parser, which is slow to load. YAML may begin with `{` as well, so such a text is tried first. */
@@ -58,10 +57,7 @@ function repeatedKey(json: string): string | undefined {
 
 export function readConfigFile(path: string, content: unknown): ConfigFile {
   const wrongShape = shapeProblem(content);
-  if (wrongShape !== undefined || !isMap(content)) {
-    const problems = [`${path}: ${wrongShape}`];
-    return { path, given: [], command: undefined, hasArgsOnly: false, warnings: [], problems };
-  }
+  if (wrongShape !== undefined || !isMap(content)) return { path, problems: [`${path}: ${wrongShape}`] };
   const problems: string[] = [];
   const report: Report = (at, why, value) => {
     problems.push(`${at}${value === undefined ? '' : `: ${show(describe(value))}`} in ${path}: ${why}`);
@@ -103,10 +99,12 @@ function ownValues(
       return reloads ? [{ key, text: '', value: reloads, label: `${fileKey} in ${path}`, source: path }] : [];
     }
     const text = flagTextOf(key, value);
-    const shown = text.ok ? shownValue(key, text.value) : describe(value);
-    if (text.ok) return [{ key, text: text.value, label: `${fileKey}: ${show(shown)} in ${path}`, source: path }];
-    report(fileKey, text.why, value);
-    return [];
+    if (!text.ok) {
+      report(fileKey, text.why, value);
+      return [];
+    }
+    const shown = FLAGS[key].fileSeconds ? text.value.replace(/s$/, '') : text.value;
+    return [{ key, text: text.value, label: `${fileKey}: ${show(shown)} in ${path}`, source: path }];
   });
 }
 
@@ -116,7 +114,7 @@ function podValues(
   content: Readonly<Record<string, unknown>>,
   { container }: FileKeys,
   report: Report,
-): Pick<ConfigFile, 'given' | 'stopSignal'> {
+): { readonly given: readonly Given[]; readonly stopSignal?: number | undefined } {
   const read: Partial<Record<ContainerKey, unknown>> = {};
   for (const key of container) {
     const { read: readShape } = CONTAINER[key];
@@ -127,11 +125,9 @@ function podValues(
   }
   const { probes, postStart, preStop, restartRules, stopSignal } = lifecycleOf(read as Container, report);
   const values: Readonly<Partial<Record<Key, unknown>>> = { ...probes, postStart, preStop, restartRules };
-  const given = (Object.keys(values) as Key[]).flatMap((key) => {
-    const value = values[key];
-    return value === undefined
-      ? []
-      : [{ key, text: '', value, label: `${FLAGS[key].podKey} in ${path}`, source: path }];
+  const keys = (Object.keys(values) as Key[]).filter((key) => values[key] !== undefined);
+  const given = keys.map((key) => {
+    return { key, text: '', value: values[key], label: `${FLAGS[key].podKey} in ${path}`, source: path };
   });
   return { given, stopSignal };
 }
@@ -158,8 +154,8 @@ function isTooDeep(content: unknown): boolean {
 /** A header of a probe is five levels deep. */
 const MAX_DEPTH = 100;
 
-function shownValue(key: Key, text: string): string {
-  return FLAGS[key].fileSeconds ? text.replace(/s$/, '') : text;
+function describe(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 function words(key: 'command' | 'args', value: unknown, report: Report): readonly string[] {

@@ -1,11 +1,10 @@
 /**
- * The keys of a configuration file, sorted by what they are.
+ * The keys of a configuration file, sorted by what they are, and values in the notation of their flags.
  */
 
-import type { Key } from '../flag.ts';
-import { FLAGS, fileKeyOf, KEYS } from '../flags.ts';
-import { nearest } from '../notation/nearest.ts';
-import { show } from '../notation/parse.ts';
+import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
+import { didYouMean, nearest } from '../notation/nearest.ts';
+import { bad, good, type Parse, show } from '../notation/parse.ts';
 import { CONTAINER, type ContainerKey } from './container.ts';
 import { isMap, type Report } from './shape.ts';
 
@@ -63,7 +62,7 @@ function unknownFileKey(fileKey: string): string {
   const names = new Map([...OTHERS, ...Object.keys(CONTAINER), ...PLATFORM_KEYS].map((name) => [name, name]));
   for (const key of KEYS) for (const name of [fileKeyOf(key), key, FLAGS[key].name]) names.set(name, fileKeyOf(key));
   const near = nearest(fileKey, [...names.keys()]);
-  return `unknown key; ${near === undefined ? 'see sexton help config' : `did you mean ${names.get(near)}?`}`;
+  return `unknown key; ${didYouMean(near && names.get(near), 'see sexton help config')}`;
 }
 
 /**
@@ -86,4 +85,40 @@ export function platformWarnings(path: string, keys: readonly string[]): readonl
   if (keys.length === 0) return [];
   const them = keys.length === 1 ? 'it' : 'them';
   return [`${keys.join(', ')} in ${path}: ignored here, only the platform acts on ${them}; keep ${them} in the Pod`];
+}
+
+/** A value in the notation of its flag: lists are joined by commas, maps as pairs. */
+export function flagTextOf(key: Key, value: unknown): Parse<string> {
+  const flag = FLAGS[key];
+  if (flag.fileSeconds) {
+    // From YAML every scalar comes as its text.
+    return Number.isSafeInteger(value) || (typeof value === 'string' && /^[0-9]{1,9}$/.test(value))
+      ? good(`${value}s`)
+      : bad('must be a whole number of seconds; write one such as 30');
+  }
+  if (value === null) return bad(`needs a value; write ${flag.takes}`);
+  if (isScalar(value)) return value === '' ? bad(`needs a value; write ${flag.takes}`) : good(String(value));
+  if (flag.podKey !== undefined)
+    return bad(`must be a string, write ${flag.takes}; the shape of a Pod belongs under ${flag.podKey}`);
+  if (takesList(key) && Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));
+  const { pairs, pairsOfLists } = flag;
+  const isValue = (to: unknown): boolean =>
+    isScalar(to) || (pairsOfLists === true && Array.isArray(to) && to.length > 0 && to.every(isScalar));
+  if (pairs !== undefined && isMap(value)) {
+    const entries = Object.entries(value);
+    if (entries.length > 0 && entries.every(([, to]) => isValue(to))) {
+      return good(entries.map(([from, to]) => `${from}${pairs}${String(to)}`).join(','));
+    }
+  }
+  return bad(`cannot be read; write ${flag.takes}`);
+}
+
+/** Whether the value may be a list. */
+export function takesList(key: Key): boolean {
+  const { pairs, pairsOfLists, takes, podKey } = FLAGS[key];
+  return podKey === undefined && ((pairs !== undefined && !pairsOfLists) || takes.includes(',..'));
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }

@@ -4,7 +4,7 @@
 import type { Reload } from '../../core/config.ts';
 import { good, type Parse } from '../notation/parse.ts';
 import { parseReloads, parseValidate, readReload } from '../notation/reload.ts';
-import { described, either, listOf, type Report, record, type Shaped, text } from './shape.ts';
+import { described, either, isMap, listOf, type Report, record, type Shaped, text } from './shape.ts';
 
 const line = described(
   'PATH=SIGNAL or PATH=SIGNAL,validate=COMMAND; several on a line each.',
@@ -26,7 +26,9 @@ const parts = record(
 );
 const one = either(line, parts);
 
-export const RELOAD = either(line, either(parts, listOf(one, '[/etc/app.conf=HUP]', 1)));
+const LIST_EXAMPLE = '[/etc/app.conf=HUP]';
+
+export const RELOAD = either(line, either(parts, listOf(one, LIST_EXAMPLE, 1)));
 
 export function readReloads(value: unknown, path: string, report: Report): readonly Reload[] | undefined {
   const shaped = shapeOf(value).read(value, path, report);
@@ -35,27 +37,18 @@ export function readReloads(value: unknown, path: string, report: Report): reado
   const reloads: Reload[] = [];
   for (const [index, item] of items.entries()) {
     const parsed = typeof item === 'string' ? parseReloads(item) : readParts(item);
+    const at = Array.isArray(shaped) ? `${path}[${index}]` : path;
     if (parsed.ok) reloads.push(...parsed.value);
-    else
-      report(
-        Array.isArray(shaped) ? `${path}[${index}]` : path,
-        parsed.why,
-        typeof item === 'string' ? item : undefined,
-      );
+    else report(at, parsed.why, typeof item === 'string' ? item : undefined);
   }
   return reloads;
 }
 
 /** The shape that was meant, so that the message is about that one. */
 function shapeOf(value: unknown) {
-  if (Array.isArray(value))
-    return value.every((item) => typeof item === 'string')
-      ? listOf(line, LIST_EXAMPLE, 1)
-      : listOf(one, LIST_EXAMPLE, 1);
-  return typeof value === 'object' && value !== null ? parts : line;
+  if (!Array.isArray(value)) return isMap(value) ? parts : line;
+  return listOf<Shaped<typeof one>>(value.every((item) => typeof item === 'string') ? line : one, LIST_EXAMPLE, 1);
 }
-
-const LIST_EXAMPLE = '[/etc/app.conf=HUP]';
 
 function readParts({ path = '', signal = '', validate }: Shaped<typeof parts>): Parse<readonly Reload[]> {
   const reload = readReload(path, signal, validate === undefined ? good(undefined) : readValidate(validate));

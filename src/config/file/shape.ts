@@ -2,7 +2,7 @@
  * Shapes of values in a configuration file. A shape both reads a value and has its JSON Schema, so that the two
  * cannot differ. Every scalar may come as a text, since YAML is read that way.
  */
-import { nearest } from '../notation/nearest.ts';
+import { didYouMean, nearest } from '../notation/nearest.ts';
 import { choice, show } from '../notation/parse.ts';
 
 /** Part of a JSON Schema, draft 2020-12. */
@@ -15,7 +15,7 @@ export interface Shape<T> {
 }
 
 /** `value` is missing if the key itself is wrong. */
-export type Report = (path: string, why: string, value?: unknown) => void;
+export type Report = (path: string, why: string, value?: unknown) => undefined;
 
 export type Shaped<S> = S extends Shape<infer T> ? T : never;
 
@@ -34,7 +34,7 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
   const { needs = [], oneOf = [], refused = {} } = rules;
   return {
     read: (value, path, report) => {
-      if (!isMap(value)) return reportWrong(report, path, mapRemedy(Object.keys(fields), needs, oneOf), value);
+      if (!isMap(value)) return report(path, mapRemedy(Object.keys(fields), needs, oneOf), value);
       const content: Record<string, unknown> = {};
       let isWhole = true;
       for (const [key, part] of Object.entries(value)) {
@@ -45,9 +45,9 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
         isWhole &&= content[key] !== undefined;
       }
       const missing = needs.find((key) => !Object.hasOwn(value, key));
-      if (isWhole && missing !== undefined) return reportWrong(report, path, `has no ${missing}; add it`);
+      if (isWhole && missing !== undefined) return report(path, `has no ${missing}; add it`);
       const chosen = oneOf.filter((key) => Object.hasOwn(value, key));
-      if (isWhole && oneOf.length > 0 && chosen.length !== 1) return reportWrong(report, path, notOne(chosen, oneOf));
+      if (isWhole && oneOf.length > 0 && chosen.length !== 1) return report(path, notOne(chosen, oneOf));
       return isWhole ? (content as Content<F>) : undefined;
     },
     schema: {
@@ -64,8 +64,7 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
 export function listOf<T>(item: Shape<T>, example: string, least = 0): Shape<readonly T[]> {
   return {
     read: (value, path, report) => {
-      if (!Array.isArray(value) || value.length < least)
-        return reportWrong(report, path, `must be a list; write ${example}`, value);
+      if (!Array.isArray(value) || value.length < least) return report(path, `must be a list; write ${example}`, value);
       const items = value.map((one, index) => item.read(one, `${path}[${index}]`, report));
       return items.some((one) => one === undefined) ? undefined : (items as T[]);
     },
@@ -79,7 +78,7 @@ export function wholeNumber(least: number, most: number, example: number): Shape
       const number = typeof value === 'string' && /^-?\d{1,12}$/.test(value) ? Number(value) : value;
       if (Number.isSafeInteger(number) && (number as number) >= least && (number as number) <= most)
         return number as number;
-      return reportWrong(report, path, numberRule(least, most, example), value);
+      return report(path, numberRule(least, most, example), value);
     },
     schema: {
       type: ['integer', 'string'],
@@ -103,7 +102,7 @@ export function text(pattern: string, why: string): Shape<string> {
   const rule = new RegExp(pattern, 'u');
   return {
     read: (value, path, report) => {
-      return typeof value === 'string' && rule.test(value) ? value : reportWrong(report, path, why, value);
+      return typeof value === 'string' && rule.test(value) ? value : report(path, why, value);
     },
     schema: { type: 'string', pattern },
   };
@@ -113,7 +112,7 @@ export function oneOfTexts<const T extends string>(words: readonly T[]): Shape<T
   return {
     read: (value, path, report) => {
       const word = choice(words)(typeof value === 'string' ? value : '');
-      return word.ok ? word.value : reportWrong(report, path, word.why, value);
+      return word.ok ? word.value : report(path, word.why, value);
     },
     schema: { enum: words },
   };
@@ -122,7 +121,7 @@ export function oneOfTexts<const T extends string>(words: readonly T[]): Shape<T
 /** Takes the first of two shapes that fits; reports the problem with the second. */
 export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
   return {
-    read: (value, path, report) => one.read(value, path, () => {}) ?? other.read(value, path, report),
+    read: (value, path, report) => one.read(value, path, () => undefined) ?? other.read(value, path, report),
     schema: { anyOf: [one.schema, other.schema] },
   };
 }
@@ -143,16 +142,11 @@ function mapRemedy(keys: readonly string[], needs: readonly string[], oneOf: rea
 function unknownKey(key: string, fields: Fields, refused: Readonly<Record<string, string>>): string {
   const reason = Object.hasOwn(refused, key) ? refused[key] : undefined;
   if (reason !== undefined) return reason;
-  const near = nearest(key, Object.keys(fields));
-  return `unknown key; ${near === undefined ? `keys here are ${Object.keys(fields).join(', ')}` : `did you mean ${near}?`}`;
+  const keys = Object.keys(fields);
+  return `unknown key; ${didYouMean(nearest(key, keys), `keys here are ${keys.join(', ')}`)}`;
 }
 
 function notOne(chosen: readonly string[], oneOf: readonly string[]): string {
   if (chosen.length === 0) return `does nothing; add one of ${oneOf.join(', ')}`;
   return `has ${chosen.join(' and ')}, but can do only one thing; keep one of them`;
-}
-
-function reportWrong(report: Report, path: string, why: string, value?: unknown): undefined {
-  report(path, why, value);
-  return undefined;
 }

@@ -81,6 +81,13 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
   }
 }
 
+/** A URL that is called once and takes no options. */
+export function parseCall(text: string, what: string, methods: readonly string[], example: string): Parse<HttpAction> {
+  const options = { known: [], refused: {} };
+  const parsed = parseActionText(text, { what, schemes: ['http', 'https'], methods, example, options });
+  return parsed.ok ? good(parsed.value.action as HttpAction) : parsed;
+}
+
 /** The inverse of `parseActionText`, with the options in the notation `,name=value`. */
 export function formatAction(action: Action, options: readonly Option[] = []): string {
   const all = action.kind === 'http' ? [...headerOptions(action), ...options] : options;
@@ -117,13 +124,8 @@ export function isHost(text: string): boolean {
 }
 
 /** RFC 9110, 5.6.2: a token. */
-function isHeaderName(text: string): boolean {
-  return /^[-!#$%&'*+.^_`|~A-Za-z0-9]+$/.test(text);
-}
-
-function isHeaderValue(text: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
-}
+export const HEADER_NAME = "^[-!#$%&'*+.^_`|~A-Za-z0-9]+$";
+export const HEADER_VALUE = '^[\\t\\u0020-\\u007e\\u0080-\\u00ff]*$';
 
 /** Node refuses other characters in a request; the kubelet escapes them as well. */
 export function encodePath(path: string): string {
@@ -182,7 +184,7 @@ function headersOf(options: readonly Option[]): Parse<HttpAction['headers']> {
   for (const { name, text } of options) {
     if (name !== 'header') continue;
     const [, header = '', value = ''] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
-    if (!isHeaderName(header) || !isHeaderValue(value)) {
+    if (!new RegExp(HEADER_NAME).test(header) || !new RegExp(HEADER_VALUE).test(value)) {
       return bad(`header=${show(text)} is not a header; write one such as header='Accept: text/plain'`);
     }
     headers.push([header, value]);

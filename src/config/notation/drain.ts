@@ -6,25 +6,20 @@
 import type { Drain } from '../../core/config.ts';
 import { parsePort } from './action.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';
-import { nearest } from './nearest.ts';
-import { parseNetwork } from './network.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse, repeated, show } from './parse.ts';
 
 export function parseDrain(text: string): Parse<Drain | undefined> {
   if (!/^(neighbours|inflight|new-only|[a-z-]+=)|,/.test(text)) return parseFixed(text);
-  const taken: Taken = { ports: [], ignore: [] };
+  const taken: Taken = { times: {}, ports: [], ignore: [], words: {} };
   let list: List | undefined;
-  const seen: string[] = [];
   for (const part of text.split(',')) {
     const at = part.indexOf('=');
     const [key, value] = at < 0 ? [part, undefined] : [part.slice(0, at), part.slice(at + 1)];
     const isMore = value === undefined && list !== undefined && /[0-9]/.test(part);
-    const problem = isMore && list !== undefined ? takeItem(taken, list, part) : takeOption(taken, key, value, seen);
+    const problem = isMore && list !== undefined ? takeItem(taken, list, part) : takeOption(taken, key, value);
     if (problem !== undefined) return bad(problem);
-    if (!isMore) {
-      seen.push(key);
-      list = isList(key) ? key : undefined;
-    }
+    if (!isMore) list = isList(key) ? key : undefined;
   }
   const twice = repeated(taken.ports) ?? repeated(taken.ignore);
   if (twice !== undefined) return bad(`${twice} is named twice; name it once`);
@@ -47,7 +42,7 @@ export function formatDrain(drain: Drain | undefined): string {
   ].join(',');
 }
 
-const DEFAULTS = { minMs: 1_000, quietMs: 2_000, maxMs: 15_000 } as const;
+const DEFAULTS = { min: 1_000, quiet: 2_000, max: 15_000 } as const;
 const DRAIN_EXAMPLE = 'min=1s,quiet=2s,max=15s';
 const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'neighbours', 'new-only', 'inflight'] as const;
 
@@ -55,14 +50,12 @@ const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'neighbours', 'new-on
 const PLAIN_OPTIONS = ['neighbours', 'new-only', 'inflight'] as const;
 
 type List = 'ports' | 'ignore';
-type Times = { -readonly [K in keyof typeof DEFAULTS]?: number };
 
-interface Taken extends Times {
+interface Taken {
+  readonly times: { -readonly [K in keyof typeof DEFAULTS]?: number };
   readonly ports: number[];
   readonly ignore: string[];
-  neighbours?: boolean;
-  newOnly?: boolean;
-  inflight?: boolean;
+  readonly words: { [K in (typeof PLAIN_OPTIONS)[number]]?: boolean };
 }
 
 function parseFixed(text: string): Parse<Drain | undefined> {
@@ -73,32 +66,24 @@ function parseFixed(text: string): Parse<Drain | undefined> {
 }
 
 /** Takes one option; returns the problem, if there is one. */
-function takeOption(taken: Taken, key: string, value: string | undefined, seen: readonly string[]): string | undefined {
+function takeOption(taken: Taken, key: string, value: string | undefined): string | undefined {
   const option = OPTIONS.find((one) => one === key);
   if (option === undefined) return unknownOption(key);
   if (value === undefined && !isWord(option)) return `${option} has no value; write ${EXAMPLES[option]}`;
-  if (!isList(option) && seen.includes(option)) return `${option} is given twice; give it once`;
-  switch (option) {
-    case 'min':
-    case 'quiet':
-    case 'max': {
-      const time = option === 'min' ? parseDuration(value ?? '') : parseSomeTime(value ?? '');
-      if (!time.ok) return `${option}: ${time.why}`;
-      taken[`${option}Ms`] = time.value;
-      return undefined;
-    }
-    case 'ports':
-    case 'ignore':
-      return takeItem(taken, option, value ?? '');
-    case 'neighbours':
-    case 'new-only':
-    case 'inflight':
-      if (value !== undefined && value !== 'true' && value !== 'false') return notAWord(option);
-      taken[option === 'new-only' ? 'newOnly' : option] = value !== 'false';
-      return undefined;
-    default:
-      return option satisfies never;
+  if (isList(option)) return takeItem(taken, option, value ?? '');
+  const before = isWord(option) ? taken.words[option] : taken.times[option];
+  if (before !== undefined) return `${option} is given twice; give it once`;
+  if (isWord(option)) {
+    // `neighbours=false` is useful only where ports are named.
+    const instead = option === 'neighbours' ? 'write neighbours or neighbours=false' : 'leave it out';
+    if (value !== undefined && value !== 'true' && value !== 'false') return `${option} takes no value; ${instead}`;
+    taken.words[option] = value !== 'false';
+    return undefined;
   }
+  const time = option === 'min' ? parseDuration(value ?? '') : parseSomeTime(value ?? '');
+  if (!time.ok) return `${option}: ${time.why}`;
+  taken.times[option] = time.value;
+  return undefined;
 }
 
 const EXAMPLES = {
@@ -124,19 +109,16 @@ function takeItem(taken: Taken, list: List, item: string): string | undefined {
   return undefined;
 }
 
-/** `neighbours=false` is useful only where ports are named. */
-function notAWord(option: (typeof PLAIN_OPTIONS)[number]): string {
-  return `${option} takes no value; ${option === 'neighbours' ? 'write neighbours or neighbours=false' : 'leave it out'}`;
-}
-
 /** A named port stands for all of its clients: behind a proxy or a tunnel in the pod they all come by loopback. */
 function countsNeighbours(ports: readonly number[]): boolean {
   return ports.length > 0;
 }
 
-function adaptiveDrain({ ports, ignore, newOnly = false, inflight = false, ...given }: Taken): Parse<Drain> {
-  const { neighbours = countsNeighbours(ports) } = given;
-  const { minMs, quietMs, maxMs } = timesOf(given);
+function adaptiveDrain({ times, ports, ignore, words }: Taken): Parse<Drain> {
+  const { neighbours = countsNeighbours(ports), 'new-only': newOnly = false, inflight = false } = words;
+  const { max: maxMs = DEFAULTS.max } = times;
+  // Default times that are longer than the given `max` become as short as it.
+  const { min: minMs = Math.min(DEFAULTS.min, maxMs), quiet: quietMs = Math.min(DEFAULTS.quiet, maxMs) } = times;
   if (minMs > maxMs || quietMs > maxMs) {
     const [name, ms] = minMs > maxMs ? ['min', minMs] : ['quiet', quietMs];
     return bad(`max=${formatDuration(maxMs)} is shorter than ${name}=${formatDuration(ms)}; write a longer max`);
@@ -144,22 +126,12 @@ function adaptiveDrain({ ports, ignore, newOnly = false, inflight = false, ...gi
   return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight });
 }
 
-/** Default times that are longer than the given `max` become as short as it. */
-function timesOf({ minMs, quietMs, maxMs = DEFAULTS.maxMs }: Times): Required<Times> {
-  return {
-    minMs: minMs ?? Math.min(DEFAULTS.minMs, maxMs),
-    quietMs: quietMs ?? Math.min(DEFAULTS.quietMs, maxMs),
-    maxMs,
-  };
-}
-
 function unknownOption(key: string): string {
   if (key === '') return `a part of it is empty; write ${DRAIN_EXAMPLE}`;
-  const near = nearest(key, OPTIONS);
   const known = /^[0-9]/.test(key)
     ? `a duration stands alone, or write ${DRAIN_EXAMPLE}`
     : `options are ${OPTIONS.join(', ')}`;
-  return `${show(key)} is not an option of a drain; ${near === undefined ? known : `did you mean ${near}?`}`;
+  return `${show(key)} is not an option of a drain; ${didYouMean(nearest(key, OPTIONS), known)}`;
 }
 
 function isWord(key: string): key is (typeof PLAIN_OPTIONS)[number] {
@@ -168,4 +140,18 @@ function isWord(key: string): key is (typeof PLAIN_OPTIONS)[number] {
 
 function isList(key: string): key is List {
   return key === 'ports' || key === 'ignore';
+}
+
+/** An address or a network: `10.1.2.3`, `10.0.0.0/8`, `fd00::/8`. */
+function parseNetwork(text: string): Parse<string> {
+  const at = text.indexOf('/');
+  const [address, bits] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+  const version = process.getBuiltinModule('node:net').isIP(address);
+  if (version === 0 || address.includes('%')) {
+    return bad(`${show(text)} is neither an address nor a network; write one such as 10.1.2.3 or 10.0.0.0/8`);
+  }
+  if (bits === undefined) return good(text);
+  const most = version === 4 ? 32 : 128;
+  if (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= most) return good(`${address}/${Number(bits)}`);
+  return bad(`${show(text)}: a network of IPv${version} has 0 to ${most} bits; write ${address}/${most / 2}`);
 }

@@ -12,7 +12,7 @@ export function parseDuration(text: string): Parse<number> {
   const parts = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
   if (text === '' || parts === null) return bad(notADuration(text));
   const [, hours = '0', minutes = '0', seconds = '0', millis = '0'] = parts;
-  const ms = Number(hours) * HOUR + Number(minutes) * MINUTE + Number(seconds) * SECOND + Number(millis);
+  const ms = Number(hours) * UNITS.h + Number(minutes) * UNITS.m + Number(seconds) * UNITS.s + Number(millis);
   return ms <= LONGEST_MS ? good(ms) : bad(TOO_LONG);
 }
 
@@ -23,20 +23,13 @@ export function parseSomeTime(text: string): Parse<number> {
 }
 
 export function formatDuration(ms: number): string {
-  if (ms === 0) return '0';
-  const parts: string[] = [];
   let rest = ms;
-  for (const [unit, size] of [
-    ['h', HOUR],
-    ['m', MINUTE],
-    ['s', SECOND],
-    ['ms', 1],
-  ] as const) {
-    const count = Math.floor(rest / size);
-    if (count > 0) parts.push(`${count}${unit}`);
-    rest -= count * size;
-  }
-  return parts.join('');
+  const parts = (['h', 'm', 's', 'ms'] as const).map((unit) => {
+    const count = Math.floor(rest / UNITS[unit]);
+    rest -= count * UNITS[unit];
+    return count > 0 ? `${count}${unit}` : '';
+  });
+  return parts.join('') || '0';
 }
 
 /**
@@ -49,25 +42,16 @@ export function parseGoDuration(text: string): Parse<number> {
 }
 
 const TOO_LONG = 'longer than a timer can be; write at most 596h';
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
+const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 } as const;
 
 function goMilliseconds(text: string): number | undefined {
   if (text === '0') return 0;
   if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   let ms = 0;
-  for (const [, count = '0', unit = 's'] of text.matchAll(/([\d.]+)([a-zµμ]+)/g)) ms += Number(count) * goUnit(unit);
+  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-zµμ]+)/g))
+    ms += Number(count) * UNITS[unit as keyof typeof UNITS];
   // Sums of fractions are off in the last digits, which must not become a millisecond.
   return Math.ceil(Number(ms.toFixed(6)));
-}
-
-function goUnit(unit: string): number {
-  if (unit === 'h') return HOUR;
-  if (unit === 'm') return MINUTE;
-  if (unit === 's') return SECOND;
-  if (unit === 'ms') return 1;
-  return unit === 'ns' ? 1e-6 : 1e-3;
 }
 
 /** The reason, with the notation that was probably meant. */

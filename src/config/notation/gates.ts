@@ -3,12 +3,12 @@
  * and `completed` are of members; `ready` is of sidecars that run without sexton, by name or by URL. What follows the
  * last `=` is the condition.
  */
-import type { GateCondition, HttpAction, ReadyAction, StartGate } from '../../core/config.ts';
-import { formatAction, parseActionText } from './action.ts';
-import { parseName } from './name.ts';
-import { nearest } from './nearest.ts';
-import { bad, good, type Parse, repeated, show } from './parse.ts';
+import type { GateCondition, ReadyAction, StartGate } from '../../core/config.ts';
+import { formatAction, parseCall } from './action.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 import { callOf, isSidecarName, parseSidecar, SIDECAR_NAMES } from './sidecars.ts';
+import { parseName } from './values.ts';
 
 export interface Gates {
   readonly members: readonly StartGate[];
@@ -16,20 +16,13 @@ export interface Gates {
 }
 
 export function parseGates(text: string): Parse<Gates> {
-  const members: StartGate[] = [];
-  const ready: ReadyAction[] = [];
-  for (const part of text.split(',')) {
+  const gates = eachOf(text, (part): Parse<StartGate | ReadyAction> => {
     const [, name, optional] = /^(.*)=ready(\?)?$/s.exec(part) ?? [];
-    if (name !== undefined && isOfReady(name)) {
-      const gate = parseReady(name, optional !== undefined);
-      if (!gate.ok) return gate;
-      ready.push(gate.value);
-    } else {
-      const gate = parseGate(part);
-      if (!gate.ok) return gate;
-      members.push(gate.value);
-    }
-  }
+    return name !== undefined && isOfReady(name) ? parseReady(name, optional !== undefined) : parseGate(part);
+  });
+  if (!gates.ok) return gates;
+  const members = gates.value.filter((gate) => 'condition' in gate);
+  const ready = gates.value.filter((gate) => 'call' in gate);
   const twice = repeated([...members, ...ready].map((gate) => gate.name));
   return twice === undefined ? good({ members, ready }) : bad(`${twice} is named twice; name it once`);
 }
@@ -57,16 +50,9 @@ function parseReady(name: string, optional: boolean): Parse<ReadyAction> {
 }
 
 function parseReadyUrl(text: string, optional: boolean): Parse<ReadyAction> {
-  const parsed = parseActionText(text, {
-    what: 'a readiness URL',
-    schemes: ['http', 'https'],
-    methods: [],
-    example: 'http://127.0.0.1:15021/healthz/ready=ready',
-    options: { known: [], refused: {} },
-  });
-  if (!parsed.ok) return parsed;
-  const call = parsed.value.action as HttpAction;
-  return good({ kind: 'ready', name: formatAction(call), call, optional, hint: undefined });
+  const call = parseCall(text, 'a readiness URL', [], 'http://127.0.0.1:15021/healthz/ready=ready');
+  if (!call.ok) return call;
+  return good({ kind: 'ready', name: formatAction(call.value), call: call.value, optional, hint: undefined });
 }
 
 function parseGate(text: string): Parse<StartGate> {
@@ -88,8 +74,7 @@ function parseGate(text: string): Parse<StartGate> {
     return bad(`ready is for sidecars without sexton (${known}, or a URL); for the member ${name.value} write healthy`);
   }
   const near = CONDITION_ALIASES[word.toLowerCase()] ?? nearest(word, CONDITIONS);
-  const remedy = near === undefined ? `write ${conditionsOf(name.value)}` : `did you mean ${near}?`;
-  return bad(`${show(word)} is not a condition; ${remedy}`);
+  return bad(`${show(word)} is not a condition; ${didYouMean(near, `write ${conditionsOf(name.value)}`)}`);
 }
 
 /** The message for a text with a colon that does not end with `=ready`. */

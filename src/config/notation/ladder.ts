@@ -50,7 +50,9 @@ export function parseLadder(text: string): Parse<readonly Rung[]> {
 }
 
 export function formatLadder(rungs: readonly Rung[]): string {
-  return rungs.map(formatRung).join(',');
+  return rungs
+    .map(({ signal, forMs }) => `${formatSignal(signal)}${forMs === undefined ? '' : `:${formatDuration(forMs)}`}`)
+    .join(',');
 }
 
 function parseRung(text: string): Parse<Rung> {
@@ -65,9 +67,4 @@ function parseRung(text: string): Parse<Rung> {
   if (name === 'KILL') return bad('KILL takes no time, nothing can follow it; write KILL');
   const time = parseSomeTime(timeText);
   return time.ok ? good({ signal: signal.value, forMs: time.value }) : bad(`${show(text)}: ${time.why}`);
-}
-
-function formatRung(rung: Rung): string {
-  const name = formatSignal(rung.signal);
-  return rung.forMs === undefined ? name : `${name}:${formatDuration(rung.forMs)}`;
 }

@@ -13,6 +13,11 @@ export function nearest<const T extends string>(wrong: string, words: readonly T
   return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
 }
 
+/** The remedy for a wrong word; `otherwise`: where no valid word is near. */
+export function didYouMean(near: string | undefined, otherwise: string): string {
+  return near === undefined ? otherwise : `did you mean ${near}?`;
+}
+
 /** The nearest word of which at most one letter in `share` is wrong. */
 export function closest<const T extends string>(wrong: string, words: readonly T[], share: number): T | undefined {
   const plain = normalise(wrong);
@@ -30,29 +35,23 @@ export function closest<const T extends string>(wrong: string, words: readonly T
 
 /** Insertions, deletions, substitutions and swaps of neighbours that lead from `a` to `b`. */
 export function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= a.length; row++) {
-    const current = [row];
+    const costs = [row];
+    rows.push(costs);
     for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
-      let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1));
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
-      current.push(cost);
+      const replaced = at(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const cost = Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, replaced);
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      costs.push(isSwap ? Math.min(cost, at(row - 2, column - 2) + 1) : cost);
     }
-    beforeLast = last;
-    last = current;
   }
-  return at(last, b.length);
+  return at(a.length, b.length);
 }
 
 function isBeginning(short: string, long: string): boolean {
   return short.length >= 3 && long.startsWith(short);
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
 function normalise(word: string): string {

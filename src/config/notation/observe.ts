@@ -29,13 +29,13 @@ export function parseTerminationLog(text: string): Parse<string> {
   return parseFilePath(text, DEFAULT_TERMINATION_LOG);
 }
 
-/** A collector's base, to which the path of OTLP over HTTP is added, or a whole URL. */
 export function parseSleepAfter(text: string): Parse<number | 'never'> {
   if (text === 'never') return good(text);
   const time = parseSomeTime(text);
   return time.ok || /\d/.test(text) ? time : bad('must be a duration or never; write one of them, such as 5s');
 }
 
+/** A collector's base, to which the path of OTLP over HTTP is added, or a whole URL. */
 export function parseCollector(text: string): Parse<string> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || !/^https?:\/\//.test(text))

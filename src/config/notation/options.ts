@@ -25,10 +25,10 @@ export function splitPlain(
   text: string,
   names: OptionNames,
 ): Parse<{ readonly head: string; readonly options: readonly Option[] }> {
-  const plain = [...text].map((char) => ({ char, isQuoted: false }));
+  const characters = [...text];
+  const plain = characters.map((char) => ({ char, isQuoted: false }));
   const begin = beginOf(plain, names, 'write %2C for the comma');
   if (!begin.ok) return begin;
-  const characters = [...text];
   const tail = unitsOf(characters.slice(begin.value).join(''));
   if (!tail.ok) return tail;
   const options = readOptions(tail.value, names);

@@ -35,6 +35,17 @@ export function eachOf<T>(text: string, parsePart: (part: string) => Parse<T>): 
   return good(values);
 }
 
+/** As `eachOf`, where no value may occur twice; `format` names it. */
+export function eachOnce<T>(
+  text: string,
+  parsePart: (part: string) => Parse<T>,
+  format: (value: T) => string = String,
+): Parse<readonly T[]> {
+  const values = eachOf(text, parsePart);
+  const twice = values.ok ? repeated(values.value) : undefined;
+  return twice === undefined ? values : bad(`${format(twice)} is named twice; name it once`);
+}
+
 /** The first value that occurs twice. */
 export function repeated<T>(values: readonly T[]): T | undefined {
   return values.find((value, index) => values.indexOf(value) !== index);

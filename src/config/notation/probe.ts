@@ -1,6 +1,6 @@
 /**
- * Probes and hooks. A probe is an action with options, `http://:8080/healthz,period=2s,failures=5`. Names are short, values and defaults are
- * those of Kubernetes.
+ * Probes and hooks. A probe is an action with options, `http://:8080/healthz,period=2s,failures=5`. Names are short,
+ * values and defaults are those of Kubernetes.
  */
 import type { HookAction, Probe, ProbeKind } from '../../core/config.ts';
 import { type ActionRules, formatAction, parseActionText } from './action.ts';
@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<string, ProbeOption>> = {
   delay: { field: 'delayMs', parse: parseDuration, format: formatDuration },
   grace: { field: 'graceMs', parse: parseSomeTime, format: formatDuration },
 };
-export const PROBE_OPTIONS: readonly string[] = Object.keys(OPTIONS);
+const PROBE_OPTIONS: readonly string[] = Object.keys(OPTIONS);
 
 /** Kubernetes has an int32 for it. */
 const MAX_TIMES = 2 ** 31 - 1;
@@ -102,10 +102,6 @@ export function parseHook(text: string): Parse<HookAction> {
   if (!parsed.ok) return parsed;
   const { action } = parsed.value;
   return action.kind === 'grpc' ? bad('a hook cannot be grpc; write one such as exec:CMD') : good(action);
-}
-
-export function formatHook(hook: HookAction): string {
-  return formatAction(hook);
 }
 
 const NO_OPTION = 'a hook has no such option, its time is the grace period; leave it out';

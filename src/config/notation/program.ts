@@ -44,12 +44,10 @@ const WRAPPERS: readonly (readonly [RegExp, Wrapper])[] = [
     /^env$/,
     { inner: (args) => after(args, /^(-|-i|--ignore-environment|--unset=.+|[^-=][^=]*=.*)$/s, /^(-u|--unset)$/) },
   ],
-  [/^nohup$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
   [/^nice$/, { inner: (args) => after(args, /^(-n?-?\d+|--adjustment=.*)$/, /^(-n|--adjustment)$/) }],
   [/^(gosu|su-exec)$/, { inner: ([, ...rest]) => after(rest, NOTHING, NOTHING) }],
-  [/^exec$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
   // The entrypoints of official images end with exec "$@"; without a program they make one of the options.
-  [/^(docker-entrypoint(\.sh)?|docker-php-entrypoint)$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
+  [/^(nohup|exec|docker-entrypoint(\.sh)?|docker-php-entrypoint)$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
   // Small inits, which pass every signal on.
   [/^(tini|tini-static|docker-init)$/, { inner: (args) => after(args, /^-[svwg]+$/, /^-[pe]$/), tellsGroup: hasG }],
   [/^catatonit$/, { inner: (args) => after(args, /^-[g]$/, NOTHING), tellsGroup: hasG }],

@@ -23,7 +23,10 @@ export function parseReloads(text: string): Parse<readonly Reload[]> {
 }
 
 export function formatReloads(reloads: readonly Reload[]): string {
-  return reloads.map(formatReload).join('\n');
+  const lines = reloads.map(({ path, signal, validate }) => {
+    return `${path}=${formatSignal(signal)}${validate ? `,validate=${formatWords(validate.argv)}` : ''}`;
+  });
+  return lines.join('\n');
 }
 
 /** Makes a reload of its parts, which a file has apart. */
@@ -66,9 +69,4 @@ function parseReloadPath(text: string): Parse<string> {
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a path such as /etc/app.conf');
   if (!text.startsWith('/')) return bad(`${show(text)} must be an absolute path; write one such as /etc/app.conf`);
   return good(text.replace(/(?<=.)\/+$/, ''));
-}
-
-function formatReload({ path, signal, validate }: Reload): string {
-  const command = validate === undefined ? '' : `,validate=${formatWords(validate.argv)}`;
-  return `${path}=${formatSignal(signal)}${command}`;
 }

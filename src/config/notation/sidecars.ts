@@ -3,10 +3,10 @@
  * it is asked to leave (`--quit`, `sexton quit`), how its readiness is checked (`--start-after istio=ready`), and by
  * which image `sexton check` recognizes it. All listen on the loopback address that the containers of a pod share.
  */
-import type { HttpAction } from '../../core/config.ts';
-import { LOCALHOST, parsePort } from './action.ts';
-import { nearest } from './nearest.ts';
-import { bad, good, type Parse, show } from './parse.ts';
+import type { HttpAction, QuitAction } from '../../core/config.ts';
+import { formatAction, LOCALHOST, parseCall, parsePort } from './action.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 
 export interface Sidecar {
   /** The end of its image's repository, without a registry. */
@@ -115,9 +115,8 @@ export function parseSidecar(word: string): Parse<{ readonly sidecar: Sidecar; r
   const [, name = word, portText] = /^(.*?):(.*)$/.exec(word) ?? [];
   const sidecar = isSidecarName(name) ? SIDECARS[name] : undefined;
   if (sidecar === undefined) {
-    const near = nearest(name, SIDECAR_NAMES);
-    const remedy = near === undefined ? `write one of ${SIDECAR_NAMES.join(', ')}, or a URL` : `did you mean ${near}?`;
-    return bad(`unknown sidecar ${show(name)}; ${remedy}`);
+    const all = `write one of ${SIDECAR_NAMES.join(', ')}, or a URL`;
+    return bad(`unknown sidecar ${show(name)}; ${didYouMean(nearest(name, SIDECAR_NAMES), all)}`);
   }
   if (portText === undefined) return good({ sidecar, port: undefined });
   const port = parsePort(portText);
@@ -131,4 +130,34 @@ export function callOf(
   { headers = [] }: Sidecar,
 ): HttpAction {
   return { kind: 'http', method, scheme: 'http', host: LOCALHOST, port, path, headers };
+}
+
+/** What `--quit` and `sexton quit` take: `istio`, `envoy:15000`, `http://127.0.0.1:8080/quit`; several with commas. */
+export function parseQuits(text: string): Parse<readonly QuitAction[]> {
+  const quits = eachOf(text, (word) => parseQuit(word.trim()));
+  const twice = quits.ok ? repeated(quits.value.map(({ name }) => name)) : undefined;
+  return twice === undefined ? quits : bad(`${show(twice)} is given twice; give it once`);
+}
+
+export function formatQuits(quits: readonly QuitAction[]): string {
+  return quits.map(({ name }) => name).join(',');
+}
+
+export function parseQuit(word: string): Parse<QuitAction> {
+  if (word.includes('://')) return parseQuitUrl(word);
+  const parsed = parseSidecar(word);
+  if (!parsed.ok) return parsed;
+  const { sidecar, port = sidecar.quit.port } = parsed.value;
+  const { paths, hint = 'another program may listen on this port', absent } = sidecar.quit;
+  const [first, ...rest] = paths;
+  const call = (path: string): HttpAction => callOf('POST', port, path, sidecar);
+  const calls = [call(first), ...rest.map(call)] as const;
+  return good({ kind: 'quit', name: word, calls, hint, ...(absent !== undefined && { absent }) });
+}
+
+function parseQuitUrl(word: string): Parse<QuitAction> {
+  const call = parseCall(`POST ${word}`, 'a quit call', ['POST'], 'http://127.0.0.1:8080/quit');
+  if (!call.ok) return call;
+  const name = formatAction(call.value).replace(/^POST /, '');
+  return good({ kind: 'quit', name, calls: [call.value], hint: 'check the path' });
 }

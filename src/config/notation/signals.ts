@@ -3,25 +3,21 @@
  */
 import type { SignalMap } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
-import { nearest } from './nearest.ts';
-import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import { bad, eachOf, eachOnce, good, type Parse, show } from './parse.ts';
 
 export function parseSignal(text: string): Parse<number> {
   const number = signalNumber(text);
   if (number !== undefined) return good(number);
   const near = nearest(text.replace(/^sig/i, ''), COMMON);
-  const remedy = near === undefined ? 'write one such as TERM, SIGTERM, 15 or RTMIN+3' : `did you mean ${near}?`;
-  return bad(`${show(text)} is not a signal; ${remedy}`);
+  return bad(`${show(text)} is not a signal; ${didYouMean(near, 'write one such as TERM, SIGTERM, 15 or RTMIN+3')}`);
 }
 
 /** A list of signals that can be received; `none` is the empty list. */
 export function parseSignals(text: string): Parse<readonly number[]> {
   if (text === 'none') return good([]);
   if (text.split(',').includes('none')) return bad('none stands alone; write none or the signals');
-  const signals = eachOf(text, parseReceivable);
-  if (!signals.ok) return signals;
-  const twice = repeated(signals.value);
-  return twice === undefined ? signals : bad(`${formatSignal(twice)} is named twice; name it once`);
+  return eachOnce(text, parseReceivable, formatSignal);
 }
 
 export function formatSignals(signals: readonly number[]): string {

@@ -1,10 +1,37 @@
 /**
- * Parsers of small values: graveyard, hold, session, durations that may be `none`.
+ * Parsers of small values: names, graveyard, hold, session, durations that may be `none`.
  */
 import type { Hold } from '../../core/config.ts';
+import { isMemberName, MAX_NAME } from '../../core/format/tombstone.ts';
 import { formatDuration, parseDuration } from './duration.ts';
-import { nearest } from './nearest.ts';
-import { bad, good, type Parse } from './parse.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import { bad, eachOnce, good, type Parse, show } from './parse.ts';
+
+/** A name is also a file name in the graveyard and comes from other containers, so it is a DNS label, as in Kubernetes. */
+export function parseName(text: string): Parse<string> {
+  if (isMemberName(text)) return good(text);
+  const meant = makeName(text).replace(/-+/g, '-');
+  const remedy = meant === '' ? 'write one such as web-1' : `write ${meant}`;
+  return bad(`a name has only lowercase letters, digits and inner dashes, at most ${MAX_NAME}; ${remedy}`);
+}
+
+/** `a,b`: no blanks, each once. */
+export function parseNames(text: string): Parse<readonly string[]> {
+  return eachOnce(text, (part) => {
+    const name = parseName(part);
+    return name.ok ? name : bad(`${show(part)} is not a name: ${name.why}`);
+  });
+}
+
+/** Derives the default name of a member from the basename of its command. It always finds a valid one. */
+export function nameFromCommand(command: string): string {
+  return makeName(command.slice(command.lastIndexOf('/') + 1)) || 'main';
+}
+
+function makeName(text: string): string {
+  const plain = text.toLowerCase().replace(/[^a-z0-9-]/g, '-');
+  return plain.replace(/^-+/, '').slice(0, MAX_NAME).replace(/-+$/, '');
+}
 
 /**
  * An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files.
@@ -45,8 +72,7 @@ function wordOrTime<const Word extends string>(
   const time = parseDuration(text);
   if (time.ok && time.value === 0) return bad(`must be longer than 0; ${insteadOfZero}`);
   if (time.ok || /\d/.test(text)) return time;
-  const near = nearest(text, words);
-  const remedy = near === undefined ? `write one of them, such as ${example}` : `did you mean ${near}?`;
+  const remedy = didYouMean(nearest(text, words), `write one of them, such as ${example}`);
   return bad(`must be ${words.join(', ')} or a duration; ${remedy}`);
 }
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAsJson } from '../../../src/config/file/file.ts';
-import { resolveRun } from '../../../src/config/resolve.ts';
-import { filesOf } from '../files.ts';
+import { filesOf, problemsOf as problemsWith } from '../files.ts';
 
-async function problemsOf(path: string, text: string): Promise<readonly string[]> {
-  const resolution = await resolveRun(['--config', path, 'x'], {}, filesOf({ [path]: text }));
-  return resolution.ok ? [] : resolution.problems;
+function problemsOf(path: string, text: string): Promise<readonly string[]> {
+  return problemsWith(['--config', path, 'x'], {}, filesOf({ [path]: text }));
 }
 
 describe('a configuration file', () => {
@@ -53,19 +51,11 @@ describe('a configuration file', () => {
     ]);
   });
 
-  it('a configuration file that cannot be read says why and what to do', async () => {
-    const denied = Object.assign(new Error('denied'), { code: 'EACCES' });
-    const files = {
-      ...filesOf(),
-      readText: () => {
-        throw denied;
-      },
+  it('that cannot be read says why and what to do', async () => {
+    const readText = (): string => {
+      throw Object.assign(new Error('denied'), { code: 'EACCES' });
     };
-    const resolution = await resolveRun(['--config', '/c.json', 'x'], {}, files);
-    assert.ok(!resolution.ok);
-    assert.match(
-      resolution.problems[0] ?? '',
-      /^--config \/c\.json: cannot be read: permission denied to uid \d+; make it readable$/,
-    );
+    const [problem = ''] = await problemsWith(['--config', '/c.json', 'x'], {}, { ...filesOf(), readText });
+    assert.match(problem, /^--config \/c\.json: cannot be read: permission denied to uid \d+; make it readable$/);
   });
 });

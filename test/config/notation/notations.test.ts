@@ -4,11 +4,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { FLAGS, KEYS } from '../../../src/config/flags.ts';
 import { LONGEST_MS } from '../../../src/config/notation/duration.ts';
-import { formatExitCode, parseExitCode } from '../../../src/config/notation/exit-code.ts';
+import {
+  formatExitCode,
+  formatRestartRules,
+  parseExitCode,
+  parseRestartRules,
+} from '../../../src/config/notation/exit-codes.ts';
 import { formatGates, parseGates } from '../../../src/config/notation/gates.ts';
 import { formatLadder, parseLadder } from '../../../src/config/notation/ladder.ts';
-import { nameFromCommand, parseName } from '../../../src/config/notation/name.ts';
-import { formatRestartRules, parseRestartRules } from '../../../src/config/notation/restart.ts';
 import {
   formatSignalMap,
   formatSignals,
@@ -16,8 +19,8 @@ import {
   parseSignalMap,
   parseSignals,
 } from '../../../src/config/notation/signals.ts';
-import type { Rung } from '../../../src/core/config.ts';
-import '../../helpers/seeded.ts';
+import { nameFromCommand, parseName } from '../../../src/config/notation/values.ts';
+import { comesBack } from './comes-back.ts';
 
 const [HUP, KILL, TERM, CHLD, CONT, STOP] = [1, 9, 15, 17, 18, 19];
 const signal = fc.integer({ min: 1, max: 64 });
@@ -25,21 +28,14 @@ const receivable = signal.filter((number) => ![KILL, STOP, CHLD].includes(number
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 
 describe('signals', () => {
-  it('signals in a list come back the same, in their order', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(receivable), (signals) => {
-        assert.deepEqual(parseSignals(formatSignals(signals)), { ok: true, value: signals });
-      }),
-    );
+  it('in a list come back the same, in their order', () => {
+    comesBack(fc.uniqueArray(receivable), parseSignals, formatSignals);
   });
 
   it('signals in a translation come back the same', () => {
     const target = fc.oneof(signal, fc.constant('drop' as const));
-    fc.assert(
-      fc.property(fc.dictionary(receivable.map(String), target, { minKeys: 1, noNullPrototype: true }), (map) => {
-        assert.deepEqual(parseSignalMap(formatSignalMap(map)), { ok: true, value: map });
-      }),
-    );
+    const map = fc.dictionary(receivable.map(String), target, { minKeys: 1, noNullPrototype: true });
+    comesBack(map, parseSignalMap, formatSignalMap);
   });
 
   it('signals are read with and without SIG, in any case, as numbers and as real-time signals', () => {
@@ -68,13 +64,9 @@ describe('a ladder', () => {
     fc.constant({ signal: KILL ?? 9, forMs: undefined }),
   );
 
-  it('a ladder comes back the same', () => {
-    fc.assert(
-      fc.property(steps, last, (before, end) => {
-        const ladder: readonly Rung[] = [...before, end];
-        assert.deepEqual(parseLadder(formatLadder(ladder)), { ok: true, value: ladder });
-      }),
-    );
+  it('comes back the same', () => {
+    const ladder = fc.tuple(steps, last).map(([before, end]) => [...before, end]);
+    comesBack(ladder, parseLadder, formatLadder);
   });
 
   it('a ladder has no rung that is never reached', () => {
@@ -120,9 +112,7 @@ describe('an exit code policy', () => {
       .dictionary(code.map(String), code, { minKeys: 1, noNullPrototype: true })
       .map((codes) => ({ kind: 'map' as const, codes }));
     const policy = fc.oneof(map, fc.constantFrom({ kind: 'keep' as const }, { kind: 'zero-when-stopped' as const }));
-    fc.assert(
-      fc.property(policy, (one) => assert.deepEqual(parseExitCode(formatExitCode(one)), { ok: true, value: one })),
-    );
+    comesBack(policy, parseExitCode, formatExitCode);
   });
 });
 
@@ -174,16 +164,7 @@ describe('restart rules', () => {
   it('restart rules come back the same', () => {
     const codes = fc.uniqueArray(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 5 });
     const action = fc.constantFrom('restart' as const, 'restart-all' as const);
-    const rules = fc.tuple(
-      fc.record({ action, codes, except: fc.boolean() }),
-      fc.record({ action, codes, except: fc.constant(true) }),
-    );
-    fc.assert(
-      fc.property(rules, (value) => {
-        const parsed = parseRestartRules(formatRestartRules(value));
-        assert.ok(parsed.ok);
-        assert.equal(JSON.stringify(parsed.value), JSON.stringify(value));
-      }),
-    );
+    const rule = (except: fc.Arbitrary<boolean>) => fc.record({ action, codes, except }, { noNullPrototype: true });
+    comesBack(fc.tuple(rule(fc.boolean()), rule(fc.constant(true))), parseRestartRules, formatRestartRules);
   });
 });

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatHook, formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/probe.ts';
+import { formatAction } from '../../../src/config/notation/action.ts';
+import { formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/probe.ts';
 import { formatReloads, parseReloads } from '../../../src/config/notation/reload.ts';
 import type { HookAction, Probe, ProbeAction } from '../../../src/core/config.ts';
-import '../../helpers/seeded.ts';
+import { comesBack } from './comes-back.ts';
 
 const plain = { noNullPrototype: true } as const;
 const word = fc.string({ unit: 'grapheme-ascii', minLength: 1 });
@@ -49,11 +50,7 @@ describe('a probe', () => {
       },
       plain,
     );
-    fc.assert(
-      fc.property(probe, (one) =>
-        assert.deepEqual(probeParser('liveness')(formatProbe(one)), { ok: true, value: one }),
-      ),
-    );
+    comesBack(probe, probeParser('liveness'), formatProbe);
   });
 
   const get = { kind: 'http', method: 'GET', headers: [] } as const;
@@ -90,7 +87,7 @@ describe('a hook', () => {
   it('a hook comes back the same', () => {
     const post = http.map((action) => ({ ...action, method: 'POST' as const }));
     const hook = fc.oneof(exec, http, post, tcp, sleep) as fc.Arbitrary<HookAction>;
-    fc.assert(fc.property(hook, (one) => assert.deepEqual(parseHook(formatHook(one)), { ok: true, value: one })));
+    comesBack(hook, parseHook, formatAction);
   });
 });
 
@@ -101,10 +98,6 @@ describe('reloads', () => {
       { path: file, signal: fc.constantFrom(1, 10, 37), validate: fc.option(exec, { nil: undefined }) },
       plain,
     );
-    fc.assert(
-      fc.property(fc.array(reload, { minLength: 1, maxLength: 3 }), (reloads) => {
-        assert.deepEqual(parseReloads(formatReloads(reloads)), { ok: true, value: reloads });
-      }),
-    );
+    comesBack(fc.array(reload, { minLength: 1, maxLength: 3 }), parseReloads, formatReloads);
   });
 });

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { formatWords, parseWords } from '../../../src/config/notation/words.ts';
-import '../../helpers/seeded.ts';
+import { comesBack } from './comes-back.ts';
 
 /** What `sh` makes of it. */
 function shellWords(text: string): readonly string[] {
@@ -39,12 +39,8 @@ describe('a command in one text', () => {
     const word = fc
       .oneof(fc.string({ unit: 'binary' }), fc.constantFrom("'", '"', '\\', ' ', ',period=', '$(x)', ''))
       .filter((one) => !one.includes('\0'));
-    fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
-        fc.pre(words[0] !== '');
-        assert.deepEqual(parseWords(formatWords(words)), { ok: true, value: words });
-      }),
-    );
+    const words = fc.array(word, { minLength: 1, maxLength: 4 }).filter(([program]) => program !== '');
+    comesBack(words, parseWords, formatWords);
   });
 
   it('a command in one text keeps for a shell in quotes what only a shell can do', () => {

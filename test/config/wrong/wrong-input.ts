@@ -2,9 +2,10 @@
  * What people get wrong, and the one message that each mistake gets. The same table runs against the resolver and
  * against the built program.
  *
- * In `inputs.txt` an input is a line, its message the indented lines below it. An input consists of variables and flags,
- * quoted as in JSON, or of `sexton.yaml:` or `sexton.json:` and the content of that file. A message that begins with `:`
- * repeats the input before it. `{dir}` stands for a directory that exists, and `{file}` for the file of the input.
+ * In `inputs.txt` an input and its message stand on one line with `=>` between them; a long message is the indented
+ * lines below its input. An input consists of variables and flags, quoted as in JSON, or of `sexton.yaml:` or
+ * `sexton.json:` and the content of that file. A message that begins with `:` repeats the input before it. `{dir}`
+ * stands for a directory that exists, and `{file}` for the file of the input.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,8 +35,8 @@ export function placed({ argv, env = {}, files = {}, message }: WrongInput, dir:
 }
 
 function readInputs(text: string): readonly WrongInput[] {
-  return [...text.matchAll(/^(\S.*)\n((?: {2}.*\n)+)/gm)].map(([, line = '', lines = '']) => {
-    const message = lines.trim().replaceAll(/\n */g, ' ');
+  return [...text.matchAll(/^(\S.*?)(?: =>|\n) +(.+(?:\n .+)*)$/gm)].map(([, line = '', lines = '']) => {
+    const message = lines.replaceAll(/\n */g, ' ');
     const [, name, content = ''] = /^(sexton\.(?:yaml|json)): (.*)$/.exec(line) ?? [];
     if (name !== undefined) return inFile(line, name, `${content.replaceAll('\\n', '\n')}\n`, message);
     const words = (line.match(/(?:"(?:[^"\\]|\\.)*"|[^\s"])+/g) ?? []).map((word) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseQuits } from '../../../src/config/notation/quit.ts';
+import { parseQuits } from '../../../src/config/notation/sidecars.ts';
 import type { AdaptiveDrain, MemberConfig } from '../../../src/core/config.ts';
 import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
 import type { SteadyPace } from '../../../src/core/state/state.ts';

@@ -2,8 +2,7 @@
  * `sexton help [topic]`, written from the tables of subcommands and flags.
  */
 
-import type { Key } from '../../../config/flag.ts';
-import { defaultTextOf, FLAGS, fileKeyOf, KEYS, variableOf } from '../../../config/flags.ts';
+import { defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key, variableOf } from '../../../config/flags.ts';
 import { nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import { SIDECARS } from '../../../config/notation/sidecars.ts';

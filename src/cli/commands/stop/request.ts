@@ -4,9 +4,9 @@
  */
 import { flagLabel } from '../../../config/given.ts';
 import { formatDuration, parseSomeTime } from '../../../config/notation/duration.ts';
-import { parseName } from '../../../config/notation/name.ts';
 import { nearest } from '../../../config/notation/nearest.ts';
 import { repeated, show } from '../../../config/notation/parse.ts';
+import { parseName } from '../../../config/notation/values.ts';
 import { MAX_AMONG, type StopRequest } from '../../../core/format/stop-request.ts';
 import { hostOf, type Tombstone } from '../../../core/format/tombstone.ts';
 import { readBootId } from '../../../runtime/clock.ts';
