@@ -2,15 +2,15 @@
  * Checks texts: reads them, joins what belongs together, runs the rules, and takes out what is ignored. No files and no
  * network.
  */
-import { type Ignored, ignoresOf, withoutIgnored } from './apply-ignores.ts';
 import type { Finding, Severity } from './finding.ts';
+import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
 import { budgetsOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
 import { type Input, readInputs, type Unreadable } from './input/texts.ts';
 import type { CaseOf, Kind, Rule } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './settings.ts';
 import type { Images } from './stop/images.ts';
 import { type PodView, podViewOf } from './stop/plan.ts';
 

@@ -4,6 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { whyNoFile } from '../text/errors.ts';
 import type { Result } from './check.ts';
 import { type Input, isDockerfileName, type Unreadable } from './input/texts.ts';
 
@@ -75,7 +76,7 @@ export function collect(paths: readonly string[], readStdin: () => Buffer) {
   }
 
   function fail(path: string, error: unknown, texts: Set<string>): void {
-    unreadable.push({ path, line: undefined, why: whyNot(error) });
+    unreadable.push({ path, line: undefined, why: whyNoFile(error) });
     texts.add(path);
   }
 }
@@ -109,10 +110,4 @@ function plain(path: string): string {
 
 function isManifestName(path: string): boolean {
   return /\.(ya?ml|json)$/.test(path) || isDockerfileName(path);
-}
-
-function whyNot(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file or directory';
-  return code === 'EACCES' ? 'permission denied' : message;
 }

@@ -7,8 +7,12 @@
  * A comment at the end of a line covers that line. A comment on a line of its own covers what begins on the next line:
  * a key with its value, an item, or the document.
  */
-import { at, entriesAt, type Located, type Range } from './input/located.ts';
+import type { Finding } from './finding.ts';
+import type { Located, Range } from './input/located.ts';
+import { annotationsOf, type Objects } from './input/objects.ts';
 import { lineText, type Place, positionAt, type Source } from './input/source.ts';
+import type { Inputs } from './input/texts.ts';
+import { RULE_IDS } from './rules/table.ts';
 
 export interface Ignore {
   readonly rules: readonly string[];
@@ -33,7 +37,7 @@ export interface Unused {
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
 const ANNOTATION = 'check.sexton.dev/ignore';
 
-export function commentIgnores(source: Source, roots: readonly Located[]): readonly Ignore[] {
+function commentIgnores(source: Source, roots: readonly Located[]): readonly Ignore[] {
   const { text } = source;
   const ignores: Ignore[] = [];
   let begins: ReadonlyMap<number, Range> | undefined;
@@ -92,23 +96,60 @@ function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Ra
 }
 
 /** An annotation covers the whole of its object: a workload with its pod, a budget, or any other. */
-export function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
-  const metadata = [
-    at(object, 'metadata'),
-    at(object, 'spec', 'template', 'metadata'),
-    at(object, 'spec', 'jobTemplate', 'spec', 'template', 'metadata'),
+function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
+  return annotationsOf(object).flatMap(([name, { key, value }]): Ignore[] => {
+    if (value.kind !== 'scalar') return [];
+    const place = { source, start: key.start, end: value.end };
+    const common = { place, covers: object, isOfObject: true, removable: undefined };
+    if (name === ANNOTATION) {
+      const rules = value.text.split(',').map((id) => id.trim());
+      return [{ ...common, rules: rules.filter((id) => id !== ''), reason: undefined }];
+    }
+    const [, id] = /^check\.sexton\.dev\/ignore-(SX\d+)$/.exec(name) ?? [];
+    return id === undefined ? [] : [{ ...common, rules: [id], reason: value.text }];
+  });
+}
+
+/** A finding that is ignored. */
+export interface Ignored {
+  readonly finding: Finding;
+  readonly reason: string | undefined;
+}
+
+export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Objects): readonly Ignore[] {
+  const bySource = new Map<Source, Located[]>();
+  for (const { source, root } of roots) bySource.set(source, [...(bySource.get(source) ?? []), root]);
+  for (const { source } of stages) bySource.set(source, []);
+  return [
+    ...[...bySource].flatMap(([source, list]) => commentIgnores(source, list)),
+    ...workloads.flatMap(({ object, pod }) => annotationIgnores(pod.source, object)),
+    ...budgets.flatMap(({ object, source }) => annotationIgnores(source, object)),
   ];
-  return metadata.flatMap((node) =>
-    [...entriesAt(node, 'annotations')].flatMap(([name, { key, value }]): Ignore[] => {
-      if (value.kind !== 'scalar') return [];
-      const place = { source, start: key.start, end: value.end };
-      const common = { place, covers: object, isOfObject: true, removable: undefined };
-      if (name === ANNOTATION) {
-        const rules = value.text.split(',').map((id) => id.trim());
-        return [{ ...common, rules: rules.filter((id) => id !== ''), reason: undefined }];
-      }
-      const [, id] = /^check\.sexton\.dev\/ignore-(SX\d+)$/.exec(name) ?? [];
-      return id === undefined ? [] : [{ ...common, rules: [id], reason: value.text }];
-    }),
-  );
+}
+
+/** `unasked`: rules of which it is not known whether they would find something. */
+export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore[], unasked: ReadonlySet<string>) {
+  const findings: Finding[] = [];
+  const ignored: Ignored[] = [];
+  const used = new Map<Ignore, Set<string>>();
+  for (const finding of all) {
+    const by = ignores.filter((ignore) => covers(ignore, finding));
+    for (const ignore of by) used.set(ignore, (used.get(ignore) ?? new Set()).add(finding.rule));
+    if (by.length === 0) findings.push(finding);
+    else ignored.push({ finding, reason: by.map(({ reason }) => reason).find((reason) => reason !== undefined) });
+  }
+  const unused = ignores.flatMap((ignore): readonly Unused[] => {
+    const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true && !unasked.has(id));
+    const unknown = rules.filter((id) => !RULE_IDS.includes(id));
+    return rules.length === 0 ? [] : [{ ignore, rules, unknown }];
+  });
+  return { findings, ignored, unused };
+}
+
+/** An annotation covers what is found about its object, too, wherever that is written: at a Service, say. */
+function covers({ rules, place: { source }, covers: range, isOfObject }: Ignore, finding: Finding): boolean {
+  const { rule, place, subjectAt } = finding;
+  if (!rules.includes(rule)) return false;
+  if (isOfObject && subjectAt.source === source && subjectAt.start === range.start) return true;
+  return place.source === source && place.start >= range.start && place.start < Math.max(range.end, range.start + 1);
 }

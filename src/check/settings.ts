@@ -6,11 +6,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '../config/file/yaml.ts';
 import { nearest } from '../config/notation/nearest.ts';
-import { show } from '../config/notation/parse.ts';
+import { bad, eachOf, good, type Parse, show } from '../config/notation/parse.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
 import { CHECK_FORMATS, TIMELINES } from './formats/names.ts';
 import { RULE_IDS } from './rules/table.ts';
-import { parseScenarios, type Scenario } from './scenarios.ts';
 import { familiarName, type ImageFacts, type Images, SHELLS } from './stop/images.ts';
 
 export type Format = (typeof CHECK_FORMATS)[number];
@@ -22,6 +21,14 @@ export interface Output {
   readonly format: Format;
   /** undefined: stdout. */
   readonly file: string | undefined;
+}
+
+/** A way in which a pod is stopped that leaves less time than it declares. */
+export interface Scenario {
+  /** As the user wrote it. */
+  readonly name: string;
+  /** The most that the platform leaves; undefined: the pod's own grace period. */
+  readonly capMs: number | undefined;
 }
 
 const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;
@@ -106,10 +113,32 @@ function minorOf(text: string): number {
   return Number(minor);
 }
 
+/** `delete,node-shutdown=30/15,spot=25`. */
 function scenariosOf(text: string): readonly Scenario[] {
-  const parsed = parseScenarios(text);
+  const parsed = eachOf(text, parseScenario);
   if (!parsed.ok) throw new SettingError(`--scenario ${parsed.why}`);
   return parsed.value;
+}
+
+/** Sources: docs/stop.md. */
+const CAPS: Readonly<Record<string, number | undefined>> = {
+  delete: undefined,
+  spot: 15_000,
+  compose: 10_000,
+  'node-shutdown': 0,
+};
+
+function parseScenario(word: string): Parse<Scenario> {
+  const [name = '', time] = word.split(/=(.*)/s);
+  if (!Object.hasOwn(CAPS, name))
+    return bad(`${show(word)}: no such scenario; write some of ${Object.keys(CAPS).join(', ')}, as in spot=25`);
+  const [isRight, first, second] = /^(\d+)(?:\/(\d+))?$/.exec(time ?? '') ?? [];
+  if (time !== undefined && isRight === undefined)
+    return bad(`${show(word)}: ${show(time)} is no number of seconds; write ${name}=25`);
+  if (second !== undefined && name !== 'node-shutdown') return bad(`${show(word)}: only node-shutdown takes two times`);
+  const seconds = first === undefined ? undefined : Number(first) - Number(second ?? 0);
+  if (seconds !== undefined && seconds < 0) return bad(`${show(word)}: the critical pods take more than there is`);
+  return good({ name: word, capMs: seconds === undefined ? CAPS[name] : seconds * 1_000 });
 }
 
 function imagesOf(path: string): Images {

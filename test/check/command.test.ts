@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { CHECK_SCHEMA } from '../../src/check/formats/json-schema.ts';
+import { CHECK_SCHEMA } from '../../src/check/formats/machine.ts';
 import { INSTALLED_MIB } from '../../src/check/rules/SX806/rule.ts';
 import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';

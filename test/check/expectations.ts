@@ -4,9 +4,8 @@
 import assert from 'node:assert/strict';
 import type { Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';
-import { examplesOf } from '../../src/check/rules/examples.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
-import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { examplesOf, RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { ANNOTATION_CASES } from './cases/annotations.ts';
 import { AROUND_CASES } from './cases/around.ts';
 import type { Case, CaseAround } from './cases/case.ts';

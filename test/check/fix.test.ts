@@ -3,12 +3,10 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { check } from '../../src/check/check.ts';
 import { applied } from '../../src/check/edits.ts';
-import { diffOf, type Fixed } from '../../src/check/fix.ts';
+import { diffOf, type Fixed, repaired } from '../../src/check/fix.ts';
 import { parseLocated } from '../../src/check/input/located.ts';
 import { makeSource } from '../../src/check/input/source.ts';
-import { repaired } from '../../src/check/repair.ts';
-import { examplesOf } from '../../src/check/rules/examples.ts';
-import { RULES } from '../../src/check/rules/table.ts';
+import { examplesOf, RULES } from '../../src/check/rules/table.ts';
 
 const FIXABLE = RULES.filter(({ isFixable, on }) => isFixable && on !== 'dockerfile').map(
   (rule) => examplesOf(rule).bad,

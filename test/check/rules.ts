@@ -5,10 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, type Options, type Result } from '../../src/check/check.ts';
 import type { Finding } from '../../src/check/finding.ts';
-import { type Examples, examplesOf } from '../../src/check/rules/examples.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
-import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
-import { parseScenarios } from '../../src/check/scenarios.ts';
+import { type Examples, examplesOf, RULES, ruleNamed } from '../../src/check/rules/table.ts';
+import { settingsOf } from '../../src/check/settings.ts';
 import type { ImageFacts } from '../../src/check/stop/images.ts';
 import { ROOT } from '../helpers/paths.ts';
 
@@ -49,11 +48,7 @@ export async function findingsOf(rule: Rule, text: string, around?: Around): Pro
 
 function optionsOf(flags: readonly string[]): Options {
   const value = (flag: string): string | undefined =>
-    flags[flags.indexOf(flag) + (flags.includes(flag) ? 1 : flags.length)];
-  const scenarios = parseScenarios(value('--scenario') ?? 'delete');
-  const version = value('--kubernetes-version');
-  return {
-    scenarios: scenarios.ok ? scenarios.value : [],
-    minor: version === undefined ? undefined : Number(version.split('.')[1]),
-  };
+    flags.includes(flag) ? flags[flags.indexOf(flag) + 1] : undefined;
+  const scenario = value('--scenario') ?? 'delete';
+  return settingsOf({ scenario, 'kubernetes-version': value('--kubernetes-version') });
 }

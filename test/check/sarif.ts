@@ -7,8 +7,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { check, type Result } from '../../src/check/check.ts';
 import { sarifOf } from '../../src/check/formats/sarif.ts';
-import { examplesOf } from '../../src/check/rules/examples.ts';
-import { RULES } from '../../src/check/rules/table.ts';
+import { examplesOf, RULES } from '../../src/check/rules/table.ts';
 import { BAD_YAML } from './rules.ts';
 
 const text = { type: 'string' } as const;

@@ -8,9 +8,8 @@ import { parseAllDocuments, visit } from 'yaml';
 import type { Edit, Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';
 import { lineText, positionAt } from '../../src/check/input/source.ts';
-import { examplesOf } from '../../src/check/rules/examples.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
-import { RULES } from '../../src/check/rules/table.ts';
+import { examplesOf, RULES } from '../../src/check/rules/table.ts';
 import { checkAs } from './rules.ts';
 
 type Style = (text: string) => string;

@@ -3,9 +3,8 @@
  * and in SARIF.
  */
 import { formatTable } from '../../text/table.ts';
-import { examplesOf } from '../rules/examples.ts';
 import type { Rule } from '../rules/rule.ts';
-import { RULES } from '../rules/table.ts';
+import { examplesOf, RULES } from '../rules/table.ts';
 
 export function rulesText(width: number): string {
   const rows = RULES.map(({ id, severity, isFixable, title }) => [id, severity, isFixable ? 'yes' : '', title]);

@@ -170,10 +170,12 @@ const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map();
 
 /** Texts of a map, as of labels. */
 export function textsAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, string> {
+  return textsOf([...entriesAt(from, ...path)]);
+}
+
+export function textsOf(entries: readonly (readonly [name: string, entry: Entry])[]): ReadonlyMap<string, string> {
   return new Map(
-    [...entriesAt(from, ...path)].flatMap(([name, { value }]) =>
-      value.kind === 'scalar' ? [[name, value.text] as const] : [],
-    ),
+    entries.flatMap(([name, { value }]) => (value.kind === 'scalar' ? [[name, value.text] as const] : [])),
   );
 }
 

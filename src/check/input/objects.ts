@@ -1,7 +1,18 @@
 /**
  * The objects of all inputs: workloads with their pods, and what is joined to them by selector and name.
  */
-import { at, itemsAt, type Located, type LocatedMap, textAt, textsAt, wholeAt } from './located.ts';
+import {
+  at,
+  type Entry,
+  entriesAt,
+  itemsAt,
+  type Located,
+  type LocatedMap,
+  textAt,
+  textsAt,
+  textsOf,
+  wholeAt,
+} from './located.ts';
 import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
 
@@ -110,14 +121,19 @@ function isOtherKind(kind: string): kind is OtherKind {
   return Object.hasOwn(OTHERS, kind);
 }
 
+/** As they are written: those of the object, and behind them those of its pod, which beat them. */
+export function annotationsOf(object: Located): readonly (readonly [name: string, entry: Entry])[] {
+  const template = at(object, ...TEMPLATE) ?? at(object, ...TEMPLATES.CronJob);
+  return [object, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
+}
+
 /** None where it has no pod. */
 function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): readonly Workload[] {
   const template = at(object, ...TEMPLATES[kind]);
   const spec = at(template, 'spec');
   if (template === undefined || spec?.kind !== 'map') return [];
-  const [own, its] = [object, template].map((one) => textsAt(one, 'metadata', 'annotations'));
   const namespace = textAt(object, 'metadata', 'namespace');
-  const annotations = new Map([...(own ?? []), ...(its ?? [])]);
+  const annotations = textsOf(annotationsOf(object));
   const pod = podOf(spec, { source, namespace, labels: textsAt(template, 'metadata', 'labels'), annotations });
   return [{ kind, name, object, pod, replicas: wholeAt(object, 'spec', 'replicas') }];
 }

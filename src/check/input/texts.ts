@@ -2,7 +2,6 @@
  * Classifies each text of the inputs: documents of YAML or JSON (Compose files too), a Dockerfile, or unreadable.
  */
 import { type ComposeService, isCompose, servicesOfCompose } from './compose.ts';
-import { withoutDefinitions } from './definitions.ts';
 import { type Stage, stageOf } from './dockerfile.ts';
 import { parseLocated } from './located.ts';
 import { isObject, type Root } from './objects.ts';
@@ -70,4 +69,24 @@ function explained(text: string, why: string): string {
 /** Helm's templates are Go's. */
 function isTemplate(text: string): boolean {
   return /\{\{-?\s*[.$A-Za-z]/.test(text);
+}
+
+/** `---` at the beginning of a line ends a document wherever it stands. */
+const DOCUMENT = /^---(?=\s|$)/m;
+const IS_DEFINITION = /^kind:[ \t]*CustomResourceDefinition[ \t]*\r?$/m;
+
+/**
+ * CustomResourceDefinitions are generated, hold no pod, and have thousands of lines: reading them takes most of the time
+ * of a check of projects that bring some. So they are blanked before the text is read as YAML; it stays as long as it is.
+ */
+function withoutDefinitions(text: string) {
+  if (!IS_DEFINITION.test(text)) return { text, definitions: 0 };
+  let definitions = 0;
+  const parts = text.split(DOCUMENT).map((document) => {
+    // An object has one kind.
+    if (!IS_DEFINITION.test(document) || document.match(/^kind:/gm)?.length !== 1) return document;
+    definitions += 1;
+    return `${' '.repeat(document.length - 1)}\n`;
+  });
+  return { text: parts.join('---'), definitions };
 }

@@ -3,7 +3,7 @@
  */
 import { insertItem, insertKey, replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
-import { at, type Entry, entriesAt, type Located, textAt } from '../input/located.ts';
+import { at, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
 import type { Container, Mount, Pod } from '../input/pod.ts';
 import type { Source } from '../input/source.ts';
@@ -65,12 +65,6 @@ export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
 /** preStop has `sleep` since Kubernetes 1.30. */
 export function hasSleep(minor: number | undefined): boolean {
   return minor === undefined || minor >= 30;
-}
-
-/** As they are written: those of the workload, and behind them those of its pod, which beat them. */
-export function annotationsOf({ object }: Workload): readonly (readonly [name: string, entry: Entry])[] {
-  const template = at(object, 'spec', 'template') ?? at(object, 'spec', 'jobTemplate', 'spec', 'template');
-  return [object, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
 }
 
 /** The mount that a path is on: the deepest above it. */

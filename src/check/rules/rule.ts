@@ -10,7 +10,7 @@ import type { Range } from '../input/located.ts';
 import type { Objects, Other, Workload } from '../input/objects.ts';
 import type { Container, Pod } from '../input/pod.ts';
 import { type Source, trimmed } from '../input/source.ts';
-import type { Scenario } from '../scenarios.ts';
+import type { Scenario } from '../settings.ts';
 import type { Images } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
 import type { ContainerStop } from '../stop/timeline.ts';

@@ -6,7 +6,6 @@ import { at, type Located, textAt, textsAt, wholeAt } from '../../input/located.
 import * as objects from '../../input/objects.ts';
 import type { Source } from '../../input/source.ts';
 import { declaredMs, PREFIX } from '../../stop/declared.ts';
-import { annotationsOf } from '../common.ts';
 
 type Other = objects.Other;
 
@@ -20,7 +19,7 @@ export interface Delay {
 export function delayOf(workload: objects.Workload, all: objects.Objects): Delay | undefined {
   const { source, spec } = workload.pod;
   const declared = declaredMs(workload.pod, 'lb-seconds');
-  const [, entry] = annotationsOf(workload).findLast(([name]) => name === `${PREFIX}lb-seconds`) ?? [];
+  const [, entry] = objects.annotationsOf(workload.object).findLast(([name]) => name === `${PREFIX}lb-seconds`) ?? [];
   if (declared !== undefined) return { ms: declared, source, at: entry?.value ?? spec };
   const services = objects.servicesOf(workload, all);
   const delays = [

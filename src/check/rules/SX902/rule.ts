@@ -1,9 +1,9 @@
 import { nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import type { Located } from '../../input/located.ts';
+import { annotationsOf } from '../../input/objects.ts';
 import type { Pod } from '../../input/pod.ts';
 import { DECLARATIONS, OF_CONTAINERS, PREFIX, parseDeclared } from '../../stop/declared.ts';
-import { annotationsOf } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 
 export const rule = ofWorkload({
@@ -12,7 +12,7 @@ export const rule = ofWorkload({
   why: 'What it declares does not count: the stop is predicted as if nothing were known of the program, the hook or the balancer.',
   remedy: 'Write a number of seconds ("90") or a duration ("1m30s"), and the name as docs/check.md has it.',
   *find({ workload, pod }) {
-    for (const [name, { key, value }] of annotationsOf(workload)) {
+    for (const [name, { key, value }] of annotationsOf(workload.object)) {
       const wrong = name.startsWith(PREFIX) ? wrongWith(pod, name.slice(PREFIX.length), value) : undefined;
       // The value may be an alias, and stand somewhere else.
       if (wrong !== undefined) yield { at: key, name, wrong };
