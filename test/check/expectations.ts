@@ -8,7 +8,7 @@ import type { Rule } from '../../src/check/rules/rule.ts';
 import { examplesOf, RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { ANNOTATION_CASES } from './cases/annotations.ts';
 import { AROUND_CASES } from './cases/around.ts';
-import type { Case, CaseAround } from './cases/case.ts';
+import type { Case } from './cases/case.ts';
 import { COMPOSE_CASES } from './cases/compose.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
@@ -21,7 +21,7 @@ import { PROBE_CASES } from './cases/probes.ts';
 import { SEXTON_CASES } from './cases/sexton.ts';
 import { STOP_SIGNAL_CASES } from './cases/stop-signals.ts';
 import { TIME_CASES } from './cases/time.ts';
-import { checkAs, findingsOf } from './rules.ts';
+import { type Around, checkAs, findingsOf } from './rules.ts';
 
 export interface Expectation {
   readonly rule: string;
@@ -51,24 +51,18 @@ export const EXPECTATIONS: readonly Expectation[] = [
   ]),
   ...CASES.flatMap(Object.entries<Readonly<Record<string, Case>>>).flatMap(([rule, cases]) =>
     Object.entries(cases).map(([what, one]): Expectation => {
-      const around = aroundOf(one);
-      const isClean = (around.says ?? []).length === 0;
+      const parts = typeof one === 'string' ? ([one] as const) : one;
+      const isClean = !parts.some((part) => part instanceof RegExp);
       const title = `${rule} ${isClean ? 'leaves' : 'finds'} ${what}${isClean ? ' alone' : ''}`;
-      return { rule, title, hold: () => saysWhatItShould(ruleNamed(rule), around) };
+      return { rule, title, hold: () => saysWhatItShould(ruleNamed(rule), parts) };
     }),
   ),
 ];
 
-function aroundOf(one: Case): CaseAround {
-  if (typeof one === 'string') return { text: one };
-  if ('text' in one) return one;
-  const [text, ...rest] = one;
-  const fixed = rest.find((part): part is string | false => !(part instanceof RegExp));
+async function saysWhatItShould(rule: Rule, [text, ...rest]: Exclude<Case, string>): Promise<void> {
   const says = rest.filter((part) => part instanceof RegExp);
-  return { text, says, ...(fixed !== undefined && { fixed }) };
-}
-
-async function saysWhatItShould(rule: Rule, { text, says = [], fixed: wanted, ...around }: CaseAround): Promise<void> {
+  const wanted = rest.find((part) => typeof part === 'string' || part === false);
+  const around = rest.find((part): part is Around => typeof part === 'object' && !(part instanceof RegExp));
   const found = await findingsOf(rule, text, around);
   const all = found.map(told);
   assert.equal(all.length, says.length, `${text}\n${all.join('\n')}`);

@@ -21,6 +21,9 @@ export type Cases = Readonly<Record<string, Readonly<Record<string, Case>>>>;
 
 export const FOUND = /./;
 
+export const version = (text: string): Around => ({ flags: ['--kubernetes-version', text] });
+export const scenario = (text: string): Around => ({ flags: ['--scenario', text] });
+
 /** A case for each of several values. */
 export function each<Value>(
   values: readonly Value[],

@@ -25,12 +25,12 @@ export const COMPOSE_CASES: Cases = {
       /^warning @- \[SIGTERM\] .*, and stop_signal is SIGTERM/,
       'stop_signal: SIGQUIT\n',
     ],
-    'the signal of an image that is not official': {
-      text: compose('    entrypoint: [nginx]\n'),
-      says: [/^warning @- \[image\] .*, and the image says SIGTERM \(fix\)$/],
-      images: { 'example.com/web:1': { stopSignal: 'SIGTERM' } },
-      fixed: 'stop_signal: SIGQUIT\n',
-    },
+    'the signal of an image that is not official': [
+      compose('    entrypoint: [nginx]\n'),
+      /^warning @- \[image\] .*, and the image says SIGTERM \(fix\)$/,
+      'stop_signal: SIGQUIT\n',
+      { images: { 'example.com/web:1': { stopSignal: 'SIGTERM' } } },
+    ],
     'an official image that nothing else is started in': [
       compose('    stop_signal: SIGTERM\n', 'nginx:1.29'),
       /^warning @- \[SIGTERM\] .*nginx ends gracefully on SIGQUIT/,
@@ -74,12 +74,12 @@ export const COMPOSE_CASES: Cases = {
       /^error @10000 \[a; b\]/,
       'command: [a; exec b]',
     ],
-    'a script of the image itself': {
-      text: compose('', 'example.com/web:1'),
-      says: [/^error @10000 \[image\]/],
-      images: { 'example.com/web:1': { entrypoint: ['sh', '-c', 'a; b'], shell: 'dash' } },
-      fixed: false,
-    },
+    'a script of the image itself': [
+      compose('', 'example.com/web:1'),
+      /^error @10000 \[image\]/,
+      false,
+      { images: { 'example.com/web:1': { entrypoint: ['sh', '-c', 'a; b'], shell: 'dash' } } },
+    ],
     'a loop in busybox': [
       compose('    command: sh -c "while true; do work; done"\n', 'busybox:1.36'),
       /^warning .*stays PID 1/,

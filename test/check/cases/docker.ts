@@ -8,7 +8,7 @@ export const DOCKER_CASES: Cases = {
       /^error /,
       false,
     ],
-    'a word of the shell itself': { text: 'FROM debian:12\nCMD source /etc/rc\n', says: [/^error /], fixed: false },
+    'a word of the shell itself': ['FROM debian:12\nCMD source /etc/rc\n', /^error /, false],
     'programs that are called almost like a word of the shell': [
       'FROM debian:12\nCMD reset execute\n',
       /^error /,
@@ -111,14 +111,14 @@ export const DOCKER_CASES: Cases = {
     'npm in the shell of Windows': 'FROM node:22-windowsservercore\nCMD npm start\n',
     'npm behind a shell, of which SX601 tells': 'FROM node:22\nCMD npm start\n',
     'npm behind an init': 'FROM node:22\nENTRYPOINT ["tini", "--", "npm", "start"]\n',
-    'npm behind an init of the image below': {
-      text: 'FROM example.com/node:1\nCMD ["npm", "start"]\n',
-      images: { 'example.com/node:1': { entrypoint: ['tini', '--'] } },
-    },
-    'a shell that becomes npm behind an init of the image below': {
-      text: 'FROM example.com/node:1\nCMD npm start\n',
-      images: { 'example.com/node:1': { entrypoint: ['tini', '--'], shell: 'busybox' } },
-    },
+    'npm behind an init of the image below': [
+      'FROM example.com/node:1\nCMD ["npm", "start"]\n',
+      { images: { 'example.com/node:1': { entrypoint: ['tini', '--'] } } },
+    ],
+    'a shell that becomes npm behind an init of the image below': [
+      'FROM example.com/node:1\nCMD npm start\n',
+      { images: { 'example.com/node:1': { entrypoint: ['tini', '--'], shell: 'busybox' } } },
+    ],
     'a list that ends in npm': 'FROM node:22-alpine\nCMD a && npm start\n',
     'a stage without a command': 'FROM node:22\nRUN npm ci\n',
   },

@@ -22,8 +22,8 @@ export const FIRST_PROCESS_CASES: Cases = {
       ),
       /^error @32000 /,
     ],
-    'a shell with one variable': { text: started('[sh, -c, "x=1"]'), says: [/^error /], fixed: false },
-    'a word of the shell itself': { text: started('[sh, -c, "a; cd /"]'), says: [/^error /], fixed: false },
+    'a shell with one variable': [started('[sh, -c, "x=1"]'), /^error /, false],
+    'a word of the shell itself': [started('[sh, -c, "a; cd /"]'), /^error /, false],
     'a program alone, and writes before it': [
       started('[sh, -c, server --port 80]'),
       /^error /,
@@ -36,14 +36,14 @@ export const FIRST_PROCESS_CASES: Cases = {
       /^error /,
       false,
     ],
-    'a script whose text has escapes': { text: started('[sh, -c, "a; b \\x63"]'), says: [/^error /], fixed: false },
+    'a script whose text has escapes': [started('[sh, -c, "a; b \\x63"]'), /^error /, false],
     'a command that stands there twice, and writes before the last one': [
       started('[sh, -c, "run; run"]'),
       /^error /,
       'run; exec run',
     ],
-    'blanks behind the last command': { text: started('[sh, -c, "a; b "]'), says: [/^error /], fixed: 'a; exec b ' },
-    'a comment': { text: started('[sh, -c, "a # then; b"]'), says: [/^error /], fixed: false },
+    'blanks behind the last command': [started('[sh, -c, "a; b "]'), /^error /, 'a; exec b '],
+    'a comment': [started('[sh, -c, "a # then; b"]'), /^error /, false],
     'a folded script with a number sign': [
       deployment(
         `- name: web\n  image: ${DASH}\n  command:\n    - sh\n    - -c\n    - >-\n      prepare '#';\n      server\n`,

@@ -1,5 +1,5 @@
 import { deployment, hooked, WEB } from '../workloads.ts';
-import { type Cases, each } from './case.ts';
+import { type Cases, each, version } from './case.ts';
 
 const DASH = 'debian:12';
 const sleeps = (words: string): string => hooked(`{exec: {command: ${words}}}`);
@@ -36,18 +36,18 @@ export const HOOK_CASES: Cases = {
       /postStart runs sleep, which \S+ does not have$/,
       /preStop runs sleep.*\(fix\)$/,
     ],
-    'a hook on Kubernetes 1.29, which has no other sleep': {
-      text: bare('{exec: {command: [sleep, "5"]}}'),
-      says: [/^error @0 .*preStop runs sleep/],
-      flags: ['--kubernetes-version', '1.29'],
-      fixed: false,
-    },
-    'a hook on Kubernetes 1.30': {
-      text: bare('{exec: {command: [sleep, "5"]}}'),
-      says: [/^error @0 .*preStop runs sleep/],
-      flags: ['--kubernetes-version', '1.30'],
-      fixed: '{preStop: {sleep: {seconds: 5}}}',
-    },
+    'a hook on Kubernetes 1.29, which has no other sleep': [
+      bare('{exec: {command: [sleep, "5"]}}'),
+      /^error @0 .*preStop runs sleep/,
+      false,
+      version('1.29'),
+    ],
+    'a hook on Kubernetes 1.30': [
+      bare('{exec: {command: [sleep, "5"]}}'),
+      /^error @0 .*preStop runs sleep/,
+      '{preStop: {sleep: {seconds: 5}}}',
+      version('1.30'),
+    ],
     'a hook that does more than sleep': [
       bare('{exec: {command: [cat, /ready]}}'),
       /^error @0 .*preStop runs cat/,
@@ -69,12 +69,8 @@ export const HOOK_CASES: Cases = {
     'a hook that kills something else': hooked('{exec: {command: [kill, "12"]}}', SHARED),
   },
   SX210: {
-    'Kubernetes 1.29, which cannot': { text: sleeps('[sleep, "5"]'), flags: ['--kubernetes-version', '1.29'] },
-    'Kubernetes 1.30, which can': {
-      text: sleeps('[sleep, "5"]'),
-      says: [/^info .*seconds: 5/],
-      flags: ['--kubernetes-version', '1.30'],
-    },
+    'Kubernetes 1.29, which cannot': [sleeps('[sleep, "5"]'), version('1.29')],
+    'Kubernetes 1.30, which can': [sleeps('[sleep, "5"]'), /^info .*seconds: 5/, version('1.30')],
     'a hook that sleeps already': hooked('{sleep: {seconds: 5}}'),
     'an image without sleep, of which SX207 tells': bare('{exec: {command: [sleep, "5"]}}'),
     'a shell that only sleeps': [sleeps('[sh, -c, " /bin/sleep 5; "]'), /^info .*seconds: 5/, '{sleep: {seconds: 5}}'],

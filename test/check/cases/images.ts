@@ -19,123 +19,103 @@ const DRAINS = known({ entrypoint: ['/sexton/sexton', 'run', '--drain', '15s', '
 
 export const IMAGE_CASES: Cases = {
   SX207: {
-    'bash where there is busybox': { text: hook('[bash, -c, "sleep 5"]'), says: [FOUND], ...BUSYBOX },
-    'bash by its path': { text: hook('[/bin/bash, -c, "sleep 5"]'), says: [FOUND], ...BUSYBOX },
-    'sleep where there is only a shell': { text: hook('[sleep, "5"]'), says: [FOUND], ...SHELL_ONLY },
-    'sleep in a script': { text: hook('[sh, -c, "sleep 5; work"]'), says: [FOUND], ...SHELL_ONLY },
-    'a shell in a bare image': { text: hook('[sh, -c, "sleep 5"]'), says: [FOUND], ...BARE },
-    'kill by itself': { text: hook('[kill, -QUIT, "1"]'), says: [FOUND], ...SHELL_ONLY },
-    'a probe by curl': {
-      text: web('livenessProbe: {exec: {command: [curl, -f, "localhost"]}}'),
-      says: [FOUND],
-      ...BUSYBOX,
-    },
-    'an image by its digest, and not by its tag': {
-      text: hook('[sleep, "5"]', `${IMAGE}@sha256:abc`),
-      says: [FOUND],
-      images: { [IMAGE]: { programs: ['sleep'] }, 'example.com/web@sha256:abc': { programs: [] } },
-    },
-    'bash where it is': { text: hook('[/bin/bash, -c, "exec work"]'), ...SHELL_ONLY },
-    'sleep where it is': { text: hook('[sh, -c, "sleep 5; work"]'), ...BUSYBOX },
-    'what the shell has itself': { text: hook('[sh, -c, "kill -QUIT 1; wait"]'), ...SHELL_ONLY },
-    'a program with another one in its stead': { text: hook('[sh, -c, "curl a || wget a"]'), ...BUSYBOX },
-    'a program that comes on a volume': { text: hook('[/tools/curl, "a"]'), ...BUSYBOX },
-    'a program of its own': { text: hook('[/bin/drain]'), ...BARE },
-    'an image of which another tag is known': { text: hook('[sleep, "5"]', 'example.com/web:2'), ...BARE },
-    'an image of which no files are known': { text: hook('[sleep, "5"]'), ...known({ cmd: ['x'] }) },
+    'bash where there is busybox': [hook('[bash, -c, "sleep 5"]'), FOUND, BUSYBOX],
+    'bash by its path': [hook('[/bin/bash, -c, "sleep 5"]'), FOUND, BUSYBOX],
+    'sleep where there is only a shell': [hook('[sleep, "5"]'), FOUND, SHELL_ONLY],
+    'sleep in a script': [hook('[sh, -c, "sleep 5; work"]'), FOUND, SHELL_ONLY],
+    'a shell in a bare image': [hook('[sh, -c, "sleep 5"]'), FOUND, BARE],
+    'kill by itself': [hook('[kill, -QUIT, "1"]'), FOUND, SHELL_ONLY],
+    'a probe by curl': [web('livenessProbe: {exec: {command: [curl, -f, "localhost"]}}'), FOUND, BUSYBOX],
+    'an image by its digest, and not by its tag': [
+      hook('[sleep, "5"]', `${IMAGE}@sha256:abc`),
+      FOUND,
+      { images: { [IMAGE]: { programs: ['sleep'] }, 'example.com/web@sha256:abc': { programs: [] } } },
+    ],
+    'bash where it is': [hook('[/bin/bash, -c, "exec work"]'), SHELL_ONLY],
+    'sleep where it is': [hook('[sh, -c, "sleep 5; work"]'), BUSYBOX],
+    'what the shell has itself': [hook('[sh, -c, "kill -QUIT 1; wait"]'), SHELL_ONLY],
+    'a program with another one in its stead': [hook('[sh, -c, "curl a || wget a"]'), BUSYBOX],
+    'a program that comes on a volume': [hook('[/tools/curl, "a"]'), BUSYBOX],
+    'a program of its own': [hook('[/bin/drain]'), BARE],
+    'an image of which another tag is known': [hook('[sleep, "5"]', 'example.com/web:2'), BARE],
+    'an image of which no files are known': [hook('[sleep, "5"]'), known({ cmd: ['x'] })],
   },
   SX201: {
-    'a list in a shell that is dash': {
-      text: web('command: [sh, -c, "a && b"]'),
-      says: [FOUND],
-      ...known({ shell: 'dash' }),
-    },
-    'the command of the image': {
-      text: web('ports: []'),
-      says: [FOUND],
-      ...known({ cmd: ['/bin/sh', '-c', 'prepare && server'], shell: 'dash' }),
-    },
-    'an image by another of its names': {
-      text: web('command: [sh, -c, "a && b"]', 'docker.io/library/web'),
-      says: [FOUND],
-      ...known({ shell: 'dash' }, 'web:latest'),
-    },
-    'a shell that becomes its last command': {
-      text: web('command: [sh, -c, "a && b"]'),
-      ...known({ shell: 'busybox' }),
-    },
+    'a list in a shell that is dash': [web('command: [sh, -c, "a && b"]'), FOUND, known({ shell: 'dash' })],
+    'the command of the image': [
+      web('ports: []'),
+      FOUND,
+      known({ cmd: ['/bin/sh', '-c', 'prepare && server'], shell: 'dash' }),
+    ],
+    'an image by another of its names': [
+      web('command: [sh, -c, "a && b"]', 'docker.io/library/web'),
+      FOUND,
+      known({ shell: 'dash' }, 'web:latest'),
+    ],
+    'a shell that becomes its last command': [web('command: [sh, -c, "a && b"]'), known({ shell: 'busybox' })],
   },
   SX202: {
-    'an nginx whose image declares no signal': { text: web('ports: []'), says: [FOUND], ...known(NGINX) },
-    'an nginx with its signal': { text: web('ports: []'), ...known({ ...NGINX, stopSignal: 'SIGQUIT' }) },
+    'an nginx whose image declares no signal': [web('ports: []'), FOUND, known(NGINX)],
+    'an nginx with its signal': [web('ports: []'), known({ ...NGINX, stopSignal: 'SIGQUIT' })],
   },
   SX801: {
-    'a grace period in the variables of the image': { text: web('ports: []'), says: [FOUND], ...known(SEXTON) },
-    'a variable of the manifest, which beats that of the image': {
-      text: web('env: [{name: SEXTON_GRACE_PERIOD, value: 30s}]'),
-      ...known(SEXTON),
-    },
+    'a grace period in the variables of the image': [web('ports: []'), FOUND, known(SEXTON)],
+    'a variable of the manifest, which beats that of the image': [
+      web('env: [{name: SEXTON_GRACE_PERIOD, value: 30s}]'),
+      known(SEXTON),
+    ],
   },
   SX601: {
-    'a shell form on a dash': { text: `FROM ${IMAGE}\nCMD server\n`, says: [FOUND], ...known({ shell: 'dash' }) },
-    'a shell form behind an entrypoint that execs it': {
-      text: `FROM ${IMAGE}\nCMD server\n`,
-      says: [FOUND],
-      ...known({ entrypoint: ['docker-entrypoint.sh'], shell: 'dash' }),
-    },
-    'a shell form under an init': {
-      text: `FROM ${IMAGE}\nCMD server\n`,
-      ...known({ entrypoint: ['/usr/bin/tini', '--'], shell: 'dash' }),
-    },
-    'a shell form behind an entrypoint that is not known': {
-      text: `FROM ${IMAGE}\nCMD server\n`,
-      ...known({ entrypoint: ['/start'], shell: 'dash' }),
-    },
+    'a shell form on a dash': [`FROM ${IMAGE}\nCMD server\n`, FOUND, known({ shell: 'dash' })],
+    'a shell form behind an entrypoint that execs it': [
+      `FROM ${IMAGE}\nCMD server\n`,
+      FOUND,
+      known({ entrypoint: ['docker-entrypoint.sh'], shell: 'dash' }),
+    ],
+    'a shell form under an init': [
+      `FROM ${IMAGE}\nCMD server\n`,
+      known({ entrypoint: ['/usr/bin/tini', '--'], shell: 'dash' }),
+    ],
+    'a shell form behind an entrypoint that is not known': [
+      `FROM ${IMAGE}\nCMD server\n`,
+      known({ entrypoint: ['/start'], shell: 'dash' }),
+    ],
   },
   SX602: {
-    'a list on a dash': {
-      text: `FROM ${IMAGE}\nCMD ["sh", "-c", "a && b"]\n`,
-      says: [FOUND],
-      ...known({ shell: 'dash' }),
-    },
-    'a list under an init': {
-      text: `FROM ${IMAGE}\nCMD ["sh", "-c", "a && b"]\n`,
-      ...known({ entrypoint: ['tini', '--'], shell: 'dash' }),
-    },
-    'a list on a busybox': { text: `FROM ${IMAGE}\nCMD ["sh", "-c", "a && b"]\n`, ...known({ shell: 'busybox' }) },
+    'a list on a dash': [`FROM ${IMAGE}\nCMD ["sh", "-c", "a && b"]\n`, FOUND, known({ shell: 'dash' })],
+    'a list under an init': [
+      `FROM ${IMAGE}\nCMD ["sh", "-c", "a && b"]\n`,
+      known({ entrypoint: ['tini', '--'], shell: 'dash' }),
+    ],
+    'a list on a busybox': [`FROM ${IMAGE}\nCMD ["sh", "-c", "a && b"]\n`, known({ shell: 'busybox' })],
   },
   SX603: {
-    'a STOPSIGNAL against the program of the image below': {
-      text: `FROM ${IMAGE}\nSTOPSIGNAL SIGTERM\n`,
-      says: [FOUND],
-      ...known(NGINX),
-    },
-    'a STOPSIGNAL for another program than that of the image below': {
-      text: `FROM ${IMAGE}\nSTOPSIGNAL SIGTERM\nENTRYPOINT ["server"]\n`,
-      ...known(NGINX),
-    },
+    'a STOPSIGNAL against the program of the image below': [`FROM ${IMAGE}\nSTOPSIGNAL SIGTERM\n`, FOUND, known(NGINX)],
+    'a STOPSIGNAL for another program than that of the image below': [
+      `FROM ${IMAGE}\nSTOPSIGNAL SIGTERM\nENTRYPOINT ["server"]\n`,
+      known(NGINX),
+    ],
   },
   SX604: {
-    'the signal of an image that is not official': {
-      text: `FROM ${IMAGE}\nCMD ["node", "server.js"]\n`,
-      says: [FOUND],
-      ...known({ stopSignal: 'SIGQUIT' }),
-    },
-    'arguments for the program of the image below': {
-      text: `FROM ${IMAGE}\nCMD ["--port", "80"]\n`,
-      ...known({ entrypoint: ['server'], stopSignal: 'SIGQUIT' }),
-    },
-    'an image below without a signal': { text: `FROM ${IMAGE}\nCMD ["node"]\n`, ...known({}) },
+    'the signal of an image that is not official': [
+      `FROM ${IMAGE}\nCMD ["node", "server.js"]\n`,
+      FOUND,
+      known({ stopSignal: 'SIGQUIT' }),
+    ],
+    'arguments for the program of the image below': [
+      `FROM ${IMAGE}\nCMD ["--port", "80"]\n`,
+      known({ entrypoint: ['server'], stopSignal: 'SIGQUIT' }),
+    ],
+    'an image below without a signal': [`FROM ${IMAGE}\nCMD ["node"]\n`, known({})],
   },
   SX651: {
-    'a drain in the entrypoint of the image': { text: compose(''), says: [FOUND], ...DRAINS },
-    'a drain that fits': { text: compose('    stop_grace_period: 30s\n'), ...DRAINS },
-    'another entrypoint than that of the image': { text: compose('    entrypoint: [server]\n'), ...DRAINS },
+    'a drain in the entrypoint of the image': [compose(''), FOUND, DRAINS],
+    'a drain that fits': [compose('    stop_grace_period: 30s\n'), DRAINS],
+    'another entrypoint than that of the image': [compose('    entrypoint: [server]\n'), DRAINS],
   },
   SX652: {
-    'an nginx whose image declares no signal': { text: compose(''), says: [FOUND], ...known(NGINX) },
-    'an nginx with its signal': { text: compose(''), ...known({ ...NGINX, stopSignal: 'SIGQUIT' }) },
-    'an image of which nothing is known': compose('    entrypoint: [nginx]\n'),
-    'another program than that of the image': { text: compose('    entrypoint: [server]\n'), ...known(NGINX) },
+    'an nginx whose image declares no signal': [compose(''), FOUND, known(NGINX)],
+    'an nginx with its signal': [compose(''), known({ ...NGINX, stopSignal: 'SIGQUIT' })],
+    'another program than that of the image': [compose('    entrypoint: [server]\n'), known(NGINX)],
   },
 };

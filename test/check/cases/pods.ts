@@ -1,5 +1,5 @@
 import { budget, deployment, job, SERVICE, under, WEB } from '../workloads.ts';
-import { type Cases, each } from './case.ts';
+import { type Cases, each, version } from './case.ts';
 
 const PROXY = '{name: proxy, image: "envoyproxy/envoy:v1.31"}';
 const LOGS = '{name: logs, image: "fluent/fluent-bit:3.1"}';
@@ -45,13 +45,12 @@ export const POD_CASES: Cases = {
       deployment(`- {name: first, image: "example.com/a:1"}\n${WEB}`) + SERVICE,
       /^info @0 \[first\] first: /,
     ],
-    'a container with a postStart, which it does not touch': {
-      text:
-        deployment(`${WEB}  lifecycle: {postStart: {exec: {command: [warm]}}}`, 'terminationGracePeriodSeconds: 20\n') +
+    'a container with a postStart, which it does not touch': [
+      deployment(`${WEB}  lifecycle: {postStart: {exec: {command: [warm]}}}`, 'terminationGracePeriodSeconds: 20\n') +
         SERVICE,
-      says: [/^info /],
-      fixed: false,
-    },
+      /^info /,
+      false,
+    ],
     'the default grace period, which has room for the sleep': [
       deployment(WEB) + SERVICE,
       /^info /,
@@ -72,18 +71,13 @@ export const POD_CASES: Cases = {
       /^info /,
       false,
     ],
-    'Kubernetes 1.29, which has no sleep to write': {
-      text: deployment(WEB) + SERVICE,
-      says: [/^info /],
-      flags: ['--kubernetes-version', '1.29'],
-      fixed: false,
-    },
-    'Kubernetes 1.30, which has one': {
-      text: deployment(WEB) + SERVICE,
-      says: [/^info /],
-      flags: ['--kubernetes-version', '1.30'],
-      fixed: '{preStop: {sleep: {seconds: 5}}}',
-    },
+    'Kubernetes 1.29, which has no sleep to write': [deployment(WEB) + SERVICE, /^info /, false, version('1.29')],
+    'Kubernetes 1.30, which has one': [
+      deployment(WEB) + SERVICE,
+      /^info /,
+      '{preStop: {sleep: {seconds: 5}}}',
+      version('1.30'),
+    ],
     'sexton without a drain': [under('--name, web') + SERVICE, /^info /],
     'a pre-stop by sexton': under('--pre-stop, "exec:/bin/drain"') + SERVICE,
     'sexton whose configuration cannot be seen': under('--config, /etc/sexton.json') + SERVICE,
@@ -133,12 +127,8 @@ export const POD_CASES: Cases = {
   },
   SX403: {
     'a Job': job(`${WEB}- ${LOGS}`),
-    'Kubernetes 1.28, which has none': { text: deployment(`${WEB}- ${LOGS}`), flags: ['--kubernetes-version', '1.28'] },
-    'Kubernetes 1.29, which has them': {
-      text: deployment(`${WEB}- ${LOGS}`),
-      says: [/^info @0 /],
-      flags: ['--kubernetes-version', '1.29'],
-    },
+    'Kubernetes 1.28, which has none': [deployment(`${WEB}- ${LOGS}`), version('1.28')],
+    'Kubernetes 1.29, which has them': [deployment(`${WEB}- ${LOGS}`), /^info @0 /, version('1.29')],
     'an agent that is the main': deployment(`- ${LOGS}\n- ${PROXY}`),
     'a proxy, of which SX404 tells': deployment(`${WEB}- ${PROXY}`),
   },

@@ -1,5 +1,5 @@
 import { deployment, hooked, started, WEB } from '../workloads.ts';
-import type { Cases } from './case.ts';
+import { type Cases, version } from './case.ts';
 
 const nginx = (flags: string, more = ''): string =>
   deployment(
@@ -31,7 +31,7 @@ export const STOP_SIGNAL_CASES: Cases = {
   },
   SX203: {
     'TERM on Windows': stopSignal('SIGTERM', 'os: {name: windows}\n'),
-    'another system': { text: stopSignal('SIGTERM', 'os: {name: plan9}\n'), says: [/^error .*on plan9/], fixed: false },
+    'another system': [stopSignal('SIGTERM', 'os: {name: plan9}\n'), /^error .*on plan9/, false],
     'a signal that begins like TERM': [stopSignal('SIGTERMINATE', 'os: {name: windows}\n'), /^error /],
     'a signal that ends like TERM': [stopSignal('XSIGTERM', 'os: {name: windows}\n'), /^error /],
     'a signal of a pod that names no system': [
@@ -55,13 +55,9 @@ export const STOP_SIGNAL_CASES: Cases = {
     'a signal that is empty': deployment(`${WEB}  lifecycle: {stopSignal: {a: b}}`),
   },
   SX204: {
-    'Kubernetes 1.36': {
-      text: stopSignal('SIGQUIT'),
-      says: [/^warning .*1.36/],
-      flags: ['--kubernetes-version', '1.36'],
-    },
-    'Kubernetes 1.37': { text: stopSignal('SIGQUIT'), flags: ['--kubernetes-version', '1.37'] },
-    'Kubernetes 1.38': { text: stopSignal('SIGQUIT'), flags: ['--kubernetes-version', '1.38'] },
+    'Kubernetes 1.36': [stopSignal('SIGQUIT'), /^warning .*1.36/, version('1.36')],
+    'Kubernetes 1.37': [stopSignal('SIGQUIT'), version('1.37')],
+    'Kubernetes 1.38': [stopSignal('SIGQUIT'), version('1.38')],
   },
   SX205: {
     'a container without flags, and gives one': [

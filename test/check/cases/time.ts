@@ -1,5 +1,5 @@
 import { asCronJob, deployment, hooked, SERVICE, under, WEB } from '../workloads.ts';
-import type { Cases } from './case.ts';
+import { type Cases, scenario } from './case.ts';
 
 const grace = (seconds: number): string => `terminationGracePeriodSeconds: ${seconds}\n`;
 const sleep = (seconds: number): string => `{sleep: {seconds: ${seconds}}}`;
@@ -80,27 +80,17 @@ export const TIME_CASES: Cases = {
     'a grace period of 10 s': deployment(WEB, grace(10)) + SERVICE,
   },
   SX106: {
-    'the container whose hook it is': {
-      text: deployment(
-        `- {name: other, image: "example.com/o:1"}\n${WEB}  lifecycle: {preStop: ${sleep(26)}}`,
-        grace(60),
-      ),
-      says: [/^warning @\d+ .* web: /],
-      flags: ['--scenario', 'spot=25'],
-    },
-    'a hook that takes just what the scenario leaves': {
-      text: hooked(sleep(25), grace(60)),
-      says: [/^warning /],
-      flags: ['--scenario', 'spot=25'],
-    },
-    'a hook of which nothing is known': {
-      text: hooked('{httpGet: {port: 80}}', grace(60)),
-      flags: ['--scenario', 'spot=25'],
-    },
-    'a hook under sexton of which nothing is known': {
-      text: under('--pre-stop, "exec:/bin/drain"', grace(60)),
-      flags: ['--scenario', 'spot=25'],
-    },
+    'the container whose hook it is': [
+      deployment(`- {name: other, image: "example.com/o:1"}\n${WEB}  lifecycle: {preStop: ${sleep(26)}}`, grace(60)),
+      /^warning @\d+ .* web: /,
+      scenario('spot=25'),
+    ],
+    'a hook that takes just what the scenario leaves': [hooked(sleep(25), grace(60)), /^warning /, scenario('spot=25')],
+    'a hook of which nothing is known': [hooked('{httpGet: {port: 80}}', grace(60)), scenario('spot=25')],
+    'a hook under sexton of which nothing is known': [
+      under('--pre-stop, "exec:/bin/drain"', grace(60)),
+      scenario('spot=25'),
+    ],
   },
   SX107: {
     'each sidecar by its name': [
@@ -150,7 +140,6 @@ export const TIME_CASES: Cases = {
       hooked(sleep(5)) + configured('beta.cloud.google.com/backend-config', 'web'),
       /^warning @5000 \[60\] /,
     ],
-    'a BackendConfig of another namespace': hooked(sleep(5)) + configured('cloud.google.com/backend-config', 'other'),
     'other attributes of a balancer': hooked(sleep(5)) + balanced('stickiness.enabled=true'),
     'the delay that the pod declares, before that of its workload': [
       declared(hooked(sleep(5)), 'check.sexton.dev/lb-seconds: "6"').replace(
