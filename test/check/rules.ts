@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, type Options, type Result } from '../../src/check/check.ts';
 import type { Finding } from '../../src/check/finding.ts';
+import { repaired } from '../../src/check/fix.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
 import { type Examples, examplesOf, RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { settingsOf } from '../../src/check/settings.ts';
@@ -44,6 +45,13 @@ export async function findingsOf(rule: Rule, text: string, around?: Around): Pro
   const { findings, unreadable } = await checkAs(rule, text, around);
   if (unreadable.length > 0) throw new Error(`${unreadable[0]?.why} in\n${text}`);
   return findings.filter((finding) => finding.rule === rule.id);
+}
+
+/** As `--fix` leaves it. */
+export async function fixedText(text: string): Promise<string> {
+  const inputs = [{ path: 'a.yaml', text }];
+  const { changes } = await repaired(inputs, await check(inputs), check);
+  return changes[0]?.text ?? text;
 }
 
 function optionsOf(flags: readonly string[]): Options {

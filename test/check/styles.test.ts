@@ -7,10 +7,11 @@ import { describe, it } from 'node:test';
 import { parseAllDocuments, visit } from 'yaml';
 import type { Edit, Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';
+import { parseLocated } from '../../src/check/input/located.ts';
 import { lineText, positionAt } from '../../src/check/input/source.ts';
 import type { Rule } from '../../src/check/rules/rule.ts';
 import { examplesOf, RULES } from '../../src/check/rules/table.ts';
-import { checkAs } from './rules.ts';
+import { checkAs, fixedText } from './rules.ts';
 
 type Style = (text: string) => string;
 
@@ -106,6 +107,20 @@ describe('each rule in each style', () => {
       }
     });
 
+  it('a second --fix of all examples together changes nothing, and the first keeps their style', async () => {
+    const all = RULES.filter(({ isFixable, on }) => isFixable && on !== 'dockerfile').map(
+      (rule) => examplesOf(rule).bad,
+    );
+    for (const [style, change] of Object.entries({ ...PLAIN_STYLES, 'with comments': COMMENTED }))
+      for (const examples of [all, all.toReversed()]) {
+        const text = change(examples.join('---\n'));
+        const once = await fixedText(text);
+        assert.equal(await fixedText(once), once, style);
+        assert.deepEqual(parseLocated(once).problems, [], once);
+        keepsStyle(text, once, style);
+      }
+  });
+
   it('a comment above or behind, or an annotation, ignores one finding and no other', async () => {
     for (const rule of RULES.filter(({ on }) => on !== 'ignores')) {
       const findings = await findingsIn(rule, examplesOf(rule).bad);
@@ -136,37 +151,21 @@ async function isRepaired(rule: Rule, style: string, text: string, found: readon
   const left = (await findingsIn(rule, after)).filter((one) => one.rule === rule.id);
   assert.equal(fixed(left).length, 0, `${style}: a second run would repair more:\n${after}`);
   assert.equal(left.length, 0, `${style}: it is still found:\n${after}`);
-  assert.equal(withoutEdits(text, once.edits), withoutInserted(after, once.edits), style);
-  assert.deepEqual(after.match(/#\tnote.*/g), text.match(/#\tnote.*/g), `${style}: comments`);
-  assert.equal(/(?<!\r)\n/.test(after), /(?<!\r)\n/.test(text), `${style}: line ends`);
-  assert.equal(after.lastIndexOf('\ufeff'), text.lastIndexOf('\ufeff'), `${style}: byte order mark`);
+  assert.equal(after, edited(text, once.edits), style);
+  keepsStyle(text, after, style);
   if (style === 'as JSON') assert.doesNotThrow(() => JSON.parse(after), after);
 }
 
-/** What no edit touches. */
-function withoutEdits(text: string, edits: readonly Edit[]): string {
-  let rest = text;
-  for (const { start, end } of byStart(edits).toReversed()) rest = rest.slice(0, start) + rest.slice(end);
-  return rest;
+function keepsStyle(text: string, after: string, style: string): void {
+  assert.deepEqual(after.match(/#\tnote.*/g), text.match(/#\tnote.*/g), `${style}: comments`);
+  assert.equal(/(?<!\r)\n/.test(after), /(?<!\r)\n/.test(text), `${style}: line ends`);
+  assert.equal(after.lastIndexOf('\ufeff'), text.lastIndexOf('\ufeff'), `${style}: byte order mark`);
 }
 
-function withoutInserted(after: string, edits: readonly Edit[]): string {
-  let rest = after;
-  let shift = 0;
-  const inserted = byStart(edits).map(({ start, end, text }) => {
-    const from = start + shift;
-    shift += text.length - (end - start);
-    return { from, text };
-  });
-  for (const { from, text } of inserted.toReversed()) {
-    assert.equal(rest.slice(from, from + text.length), text);
-    rest = rest.slice(0, from) + rest.slice(from + text.length);
-  }
-  return rest;
-}
-
-function byStart(edits: readonly Edit[]): readonly Edit[] {
-  return edits.toSorted((a, b) => a.start - b.start);
+/** The edits made from the end on, so that the places of the others stay. */
+function edited(text: string, edits: readonly Edit[]): string {
+  const fromEnd = edits.toSorted((a, b) => b.start - a.start);
+  return fromEnd.reduce((rest, { start, end, text: by }) => rest.slice(0, start) + by + rest.slice(end), text);
 }
 
 /** The example with a comment for this finding above its line, and behind it. */
