@@ -5,7 +5,7 @@
 import type { Finding, Severity } from './finding.ts';
 import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
-import { budgetsOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
+import { budgetsOf, joinedOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
 import { type Input, readInputs, type Unreadable } from './input/texts.ts';
 import type { CaseOf, Kind, Rule } from './rules/rule.ts';
@@ -60,7 +60,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
   const guarded = new Map<Other, Workload[]>();
   for (const workload of objects.workloads)
     for (const budget of budgetsOf(workload, objects)) guarded.set(budget, [...(guarded.get(budget) ?? []), workload]);
-  for (const budget of objects.budgets) {
+  for (const budget of joinedOf(objects, 'PodDisruptionBudget')) {
     const { source, object, name } = budget;
     const near = nearest(source, guarded.get(budget) ?? [], ({ pod }) => pod.source);
     const about = { budget, workloads: near, objects };

@@ -9,7 +9,7 @@
  */
 import type { Finding } from './finding.ts';
 import type { Located, Range } from './input/located.ts';
-import { annotationsOf, type Objects } from './input/objects.ts';
+import { annotationsOf, joinedOf, type Objects } from './input/objects.ts';
 import { lineText, type Place, positionAt, type Source } from './input/source.ts';
 import type { Inputs } from './input/texts.ts';
 import { RULE_IDS } from './rules/table.ts';
@@ -116,14 +116,14 @@ export interface Ignored {
   readonly reason: string | undefined;
 }
 
-export function ignoresOf({ roots, stages }: Inputs, { workloads, budgets }: Objects): readonly Ignore[] {
+export function ignoresOf({ roots, stages }: Inputs, objects: Objects): readonly Ignore[] {
   const bySource = new Map<Source, Located[]>();
   for (const { source, root } of roots) bySource.set(source, [...(bySource.get(source) ?? []), root]);
   for (const { source } of stages) bySource.set(source, []);
   return [
     ...[...bySource].flatMap(([source, list]) => commentIgnores(source, list)),
-    ...workloads.flatMap(({ object, pod }) => annotationIgnores(pod.source, object)),
-    ...budgets.flatMap(({ object, source }) => annotationIgnores(source, object)),
+    ...objects.workloads.flatMap(({ object, pod }) => annotationIgnores(pod.source, object)),
+    ...joinedOf(objects, 'PodDisruptionBudget').flatMap(({ object, source }) => annotationIgnores(source, object)),
   ];
 }
 

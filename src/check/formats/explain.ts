@@ -13,46 +13,29 @@ export function rulesText(width: number): string {
 
 export function ruleText(rule: Rule): string {
   const { id, severity, title, why, remedy, isFixable } = rule;
-  const { bad, good } = examplesOf(rule);
-  const parts = [
-    `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`,
-    `${why}\n${remedy}`,
-    `Found in ${nameOf(rule)}${flagsOf(rule)}:\n\n${indented(bad)}`,
-    `Not found in:\n\n${indented(good)}`,
-    ignoringOf(rule),
-  ];
-  return `${parts.join('\n\n')}\n`;
+  const head = `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`;
+  return explained(rule, [head, `${why}\n${remedy}`], indented, '');
 }
 
 /** Without a heading. Each paragraph is one line. */
 export function ruleMarkdown(rule: Rule): string {
   const { severity, title, why, remedy, on, isFixable } = rule;
-  const { bad, good } = examplesOf(rule);
+  const head = `**${title}.** Severity: ${severity}.${isFixable ? ' `--fix` repairs it.' : ''}`;
   const fence = (text: string): string => `\`\`\`${on === 'dockerfile' ? on : 'yaml'}\n${text.trimEnd()}\n\`\`\``;
-  const parts = [
-    `**${title}.** Severity: ${severity}.${isFixable ? ' `--fix` repairs it.' : ''}`,
-    why,
-    remedy,
-    `Found in ${nameOf(rule)}${flagsOf(rule, '`')}:`,
-    fence(bad),
-    'Not found in:',
-    fence(good),
-    ignoringOf(rule, '`'),
-  ];
-  return `${parts.join('\n\n')}\n`;
+  return explained(rule, [head, why, remedy], fence, '`');
 }
 
-function nameOf({ on }: Rule): string {
-  if (on === 'dockerfile') return 'a Dockerfile';
-  return on === 'compose' ? 'a Compose file' : 'a manifest';
-}
-
-function flagsOf({ flags = [] }: Rule, quote = ''): string {
-  return flags.length === 0 ? '' : `, with ${quote}${flags.join(' ')}${quote}`;
+function explained(rule: Rule, head: readonly string[], block: (text: string) => string, quote: string): string {
+  const { on, flags = [] } = rule;
+  const { bad, good } = examplesOf(rule);
+  const what = on === 'dockerfile' ? 'a Dockerfile' : on === 'compose' ? 'a Compose file' : 'a manifest';
+  const given = flags.length === 0 ? '' : `, with ${quote}${flags.join(' ')}${quote}`;
+  const examples = [`Found in ${what}${given}:`, block(bad), 'Not found in:', block(good)];
+  return `${[...head, ...examples, ignoringOf(rule, quote)].join('\n\n')}\n`;
 }
 
 /** A Compose file and a Dockerfile have no annotations, and an instruction of a Dockerfile cannot end in a comment. */
-function ignoringOf({ id, on }: Rule, quote = ''): string {
+function ignoringOf({ id, on }: Rule, quote: string): string {
   const line = (how: string, text: string): string => `${how}: ${quote}${text}${quote}`;
   const comment = `# sexton-ignore ${id}: the reason`;
   switch (on) {

@@ -35,9 +35,6 @@ export interface Other {
   readonly selector: ReadonlyMap<string, string>;
 }
 
-/** By one label that they all select. */
-type ByLabel = ReadonlyMap<string, readonly Other[]>;
-
 const TEMPLATE = ['spec', 'template'] as const;
 const TEMPLATES = {
   Pod: [],
@@ -51,25 +48,24 @@ const TEMPLATES = {
 } as const;
 type WorkloadKind = keyof typeof TEMPLATES;
 
-/** Kinds that are joined to workloads, and where `Objects` keeps them. */
-const OTHERS = {
-  Service: 'services',
-  PodDisruptionBudget: 'budgets',
-  HorizontalPodAutoscaler: 'scalers',
-  Ingress: 'ingresses',
-  HTTPRoute: 'ingresses',
-  BackendConfig: 'backendConfigs',
-  GCPBackendPolicy: 'backendPolicies',
-  ConfigMap: 'configMaps',
-} as const;
-type OtherKind = keyof typeof OTHERS;
+/** Kinds that are joined to workloads. */
+const JOINED = [
+  ...['Service', 'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'Ingress', 'HTTPRoute', 'ConfigMap'],
+  ...['BackendConfig', 'GCPBackendPolicy'],
+] as const;
+type JoinedKind = (typeof JOINED)[number];
 
-export interface Objects extends Readonly<Record<(typeof OTHERS)[OtherKind], readonly Other[]>> {
+export interface Objects {
   readonly workloads: readonly Workload[];
-  readonly servicesByLabel: ByLabel;
-  readonly budgetsByLabel: ByLabel;
+  readonly joined: ReadonlyMap<string, readonly Other[]>;
+  /** Services and budgets, by one label that they all select. */
+  readonly byLabel: ReadonlyMap<string, readonly Other[]>;
   /** How many of each kind were passed over. */
   readonly passedOver: ReadonlyMap<string, number>;
+}
+
+export function joinedOf({ joined }: Objects, kind: JoinedKind): readonly Other[] {
+  return joined.get(kind) ?? [];
 }
 
 export interface Root {
@@ -81,18 +77,10 @@ export interface Root {
 export function objectsOf(roots: readonly Root[], definitions: number): Objects {
   const workloads: Workload[] = [];
   const passedOver = new Map(definitions > 0 ? [['CustomResourceDefinition', definitions]] : []);
-  const others: Record<(typeof OTHERS)[OtherKind], Other[]> = {
-    services: [],
-    budgets: [],
-    scalers: [],
-    ingresses: [],
-    backendConfigs: [],
-    backendPolicies: [],
-    configMaps: [],
-  };
+  const joined = new Map<string, Other[]>(JOINED.map((kind) => [kind, []]));
   for (const { source, root } of roots) add(source, root);
-  const { services, budgets } = others;
-  return { ...others, workloads, passedOver, servicesByLabel: byLabel(services), budgetsByLabel: byLabel(budgets) };
+  const byLabel = Map.groupBy([...joined.values()].flat(), ({ selector: [first = []] }) => first.join('='));
+  return { workloads, joined, byLabel, passedOver };
 
   function add(source: Source, object: Located): void {
     const kind = textAt(object, 'kind');
@@ -100,8 +88,8 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
     const name = textAt(object, 'metadata', 'name') ?? textAt(object, 'metadata', 'generateName') ?? 'unnamed';
     const namespace = textAt(object, 'metadata', 'namespace');
     if (isWorkloadKind(kind)) workloads.push(...workloadOf(kind, name, object, source));
-    else if (isOtherKind(kind))
-      others[OTHERS[kind]].push({ kind, name, namespace, source, object, selector: selectorOf(object) });
+    else if (joined.has(kind))
+      joined.get(kind)?.push({ kind, name, namespace, source, object, selector: selectorOf(object) });
     else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list')
       for (const item of itemsAt(object, 'items')) add(source, item);
     else passedOver.set(kind, (passedOver.get(kind) ?? 0) + 1);
@@ -115,10 +103,6 @@ export function isObject(node: Located): node is LocatedMap {
 
 function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(TEMPLATES, kind);
-}
-
-function isOtherKind(kind: string): kind is OtherKind {
-  return Object.hasOwn(OTHERS, kind);
 }
 
 /** As they are written: those of the object, and behind them those of its pod, which beat them. */
@@ -154,30 +138,20 @@ function directoryOf({ path }: Source): string {
 }
 
 /** Services that send to the pods of this workload. */
-export function servicesOf({ pod }: Workload, { servicesByLabel }: Objects): readonly Other[] {
-  return nearest(pod.source, selecting(pod, servicesByLabel), ({ source }) => source);
+export function servicesOf({ pod }: Workload, objects: Objects): readonly Other[] {
+  return nearest(pod.source, selecting(pod, objects, 'Service'), ({ source }) => source);
 }
 
-export function budgetsOf({ pod }: Workload, { budgetsByLabel }: Objects): readonly Other[] {
-  return selecting(pod, budgetsByLabel);
+export function budgetsOf({ pod }: Workload, objects: Objects): readonly Other[] {
+  return selecting(pod, objects, 'PodDisruptionBudget');
 }
 
-function selecting(pod: Pod, all: ByLabel): readonly Other[] {
-  const candidates = [...pod.labels].flatMap(([name, value]) => all.get(`${name}=${value}`) ?? []);
+function selecting(pod: Pod, { byLabel }: Objects, of: JoinedKind): readonly Other[] {
+  const candidates = [...pod.labels].flatMap(([name, value]) => byLabel.get(`${name}=${value}`) ?? []);
   return candidates.filter(
-    ({ namespace, selector }) => isSameNamespace(namespace, pod.namespace) && isWithin(selector, pod.labels),
+    ({ kind, namespace, selector }) =>
+      kind === of && isSameNamespace(namespace, pod.namespace) && isWithin(selector, pod.labels),
   );
-}
-
-function byLabel(others: readonly Other[]): ByLabel {
-  const found = new Map<string, Other[]>();
-  for (const other of others) {
-    const [first] = other.selector;
-    if (first === undefined) continue;
-    const key = first.join('=');
-    found.set(key, [...(found.get(key) ?? []), other]);
-  }
-  return found;
 }
 
 /** The selector of a Service, or the matchLabels of a budget that has no expressions. */
@@ -187,8 +161,8 @@ function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
   return hasOther ? new Map() : textsAt(object, 'spec', 'selector', 'matchLabels');
 }
 
-export function scalerOf({ kind, name, pod }: Workload, { scalers }: Objects): Other | undefined {
-  const found = scalers.filter(
+export function scalerOf({ kind, name, pod }: Workload, objects: Objects): Other | undefined {
+  const found = joinedOf(objects, 'HorizontalPodAutoscaler').filter(
     ({ object, namespace }) =>
       isSameNamespace(namespace, pod.namespace) &&
       textAt(object, 'spec', 'scaleTargetRef', 'kind') === kind &&
@@ -198,8 +172,8 @@ export function scalerOf({ kind, name, pod }: Workload, { scalers }: Objects): O
 }
 
 /** Those that send to one of these Services. */
-export function ingressesOf(services: readonly Other[], { ingresses }: Objects): readonly Other[] {
-  return ingresses.filter((ingress) =>
+export function ingressesOf(services: readonly Other[], objects: Objects): readonly Other[] {
+  return [...joinedOf(objects, 'Ingress'), ...joinedOf(objects, 'HTTPRoute')].filter((ingress) =>
     backendsOf(ingress).some((backend) =>
       services.some(({ name, namespace }) => name === backend.name && isSameNamespace(backend.namespace, namespace)),
     ),
@@ -227,7 +201,7 @@ function backendsOf({ kind, object, namespace }: Other): readonly Backend[] {
 
 /** Text of a ConfigMap of the same inputs. */
 export function configText(objects: Objects, pod: Pod, map: string, key: string): string | undefined {
-  const found = objects.configMaps.find(
+  const found = joinedOf(objects, 'ConfigMap').find(
     ({ name, namespace }) => name === map && isSameNamespace(namespace, pod.namespace),
   );
   return found && textAt(found.object, 'data', key);

@@ -50,13 +50,15 @@ const BACKEND_CONFIGS = ['cloud.google.com/backend-config', 'beta.cloud.google.c
  * Connection draining of Google Cloud: a BackendConfig that the Service names, for its Ingress, or a GCPBackendPolicy that names the
  * Service, for a Gateway.
  */
-function googleDelays(service: Other, { backendConfigs, backendPolicies }: objects.Objects): readonly Delay[] {
+function googleDelays(service: Other, all: objects.Objects): readonly Delay[] {
   const near = ({ namespace }: Other): boolean => objects.isSameNamespace(namespace, service.namespace);
   const annotations = textsAt(service.object, 'metadata', 'annotations');
   const text = BACKEND_CONFIGS.map((name) => annotations.get(name)).find((one) => one !== undefined);
   const named = text === undefined ? [] : configNames(text);
-  const configs = backendConfigs.filter((one) => near(one) && named.includes(one.name));
-  const policies = backendPolicies.filter((one) => near(one) && isTarget(at(one.object, 'spec', 'targetRef'), service));
+  const configs = objects.joinedOf(all, 'BackendConfig').filter((one) => near(one) && named.includes(one.name));
+  const policies = objects
+    .joinedOf(all, 'GCPBackendPolicy')
+    .filter((one) => near(one) && isTarget(at(one.object, 'spec', 'targetRef'), service));
   return [
     ...configs.flatMap((one) => drainingAt(one, at(one.object, 'spec'))),
     ...policies.flatMap((one) => drainingAt(one, at(one.object, 'spec', 'default'))),
