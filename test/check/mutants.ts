@@ -59,7 +59,7 @@ try {
     // Its own rule notices it first, if any does.
     const own = EXPECTATIONS.filter(({ rule }) => rule === mutant.rule);
     const ordered = [...own, ...EXPECTATIONS.filter((one) => !own.includes(one))];
-    const isExcused = EQUIVALENT.some(({ from, to }) => from === mutant.from && to === mutant.to);
+    const isExcused = EQUIVALENT.some(([from, to]) => from === mutant.from && to === mutant.to);
     if (!isExcused && !(await isNoticed(ordered)) && mutants.compiles(mutant)) unnoticed.push(mutant);
   }
 } finally {

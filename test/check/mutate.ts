@@ -6,21 +6,7 @@
 import { join, relative } from 'node:path';
 import type { Expression, Node, RegularExpressionLiteral } from 'typescript/unstable/ast';
 import { SyntaxKind } from 'typescript/unstable/ast';
-import {
-  isArrowFunction,
-  isBinaryExpression,
-  isCallExpression,
-  isConditionalExpression,
-  isIfStatement,
-  isNumericLiteral,
-  isParenthesizedExpression,
-  isPrefixUnaryExpression,
-  isPropertyAccessExpression,
-  isPropertyAssignment,
-  isRegularExpressionLiteral,
-  isReturnStatement,
-  isVariableDeclaration,
-} from 'typescript/unstable/ast/is';
+import * as is from 'typescript/unstable/ast/is';
 import { API } from 'typescript/unstable/sync';
 import { ROOT } from '../helpers/paths.ts';
 
@@ -105,7 +91,7 @@ export class Mutants {
 
       /** The text of a node, with the mutants of all that is in it. */
       function emitted(node: Node): string {
-        if (isPropertyAssignment(node) && TOLD.test(textOf(node.name))) return text.slice(node.pos, node.end);
+        if (is.isPropertyAssignment(node) && TOLD.test(textOf(node.name))) return text.slice(node.pos, node.end);
         const parts: string[] = [];
         let at = node.pos;
         node.forEachChild((child) => {
@@ -120,28 +106,28 @@ export class Mutants {
         if (others.length === 0) return whole;
         const space = whole.slice(0, whole.length - whole.trimStart().length);
         const ids = others.map((to) => ({ id: add(node, to), to }));
-        if (isRegularExpressionLiteral(node))
+        if (is.isRegularExpressionLiteral(node))
           return `${space}globalThis.mutableRegExp(${whole.trim()}, {${ids.map(entry).join(', ')}})`;
         const choice = ids.map(({ id, to }) => `globalThis.mutant === ${id} ? (${to}) : `).join('');
         return `${space}(${choice}(${whole.trim()}))`;
       }
 
       function alternatives(node: Node): readonly string[] {
-        if (isRegularExpressionLiteral(node)) return opened(node);
-        if (isNumericLiteral(node)) return isBound(node) ? [`${textOf(node)} + 1`, `${textOf(node)} - 1`] : [];
-        if (isCallExpression(node) && isPropertyAccessExpression(node.expression)) {
+        if (is.isRegularExpressionLiteral(node)) return opened(node);
+        if (is.isNumericLiteral(node)) return isBound(node) ? [`${textOf(node)} + 1`, `${textOf(node)} - 1`] : [];
+        if (is.isCallExpression(node) && is.isPropertyAccessExpression(node.expression)) {
           const callee = textOf(node.expression);
           const other = callee === 'Math.min' ? 'Math.max' : callee === 'Math.max' ? 'Math.min' : undefined;
           const swapped = other === undefined ? [] : [`${other}${textOf(node).slice(callee.length)}`];
           return [...swapped, ...(isCondition(node) ? ['true', 'false'] : [])];
         }
-        if (isBinaryExpression(node)) {
+        if (is.isBinaryExpression(node)) {
           const moved = MOVED[node.operatorToken.kind];
           const bound = moved === undefined ? [] : [`${textOf(node.left)} ${moved} ${textOf(node.right)}`];
           const isJunction = JUNCTIONS.has(node.operatorToken.kind);
           return [...bound, ...(isCondition(node) && !isJunction ? ['true', 'false'] : [])];
         }
-        if (isPrefixUnaryExpression(node) || isParenthesizedExpression(node) || isConditionalExpression(node))
+        if (is.isPrefixUnaryExpression(node) || is.isParenthesizedExpression(node) || is.isConditionalExpression(node))
           return [];
         return isCondition(node) ? ['true', 'false'] : [];
       }
@@ -149,7 +135,7 @@ export class Mutants {
       /** A number that something is compared with, or a default behind `??`. */
       function isBound(node: Node): boolean {
         const { parent } = node;
-        if (!isBinaryExpression(parent) || textOf(node) === '0') return false;
+        if (!is.isBinaryExpression(parent) || textOf(node) === '0') return false;
         const { kind } = parent.operatorToken;
         return kind in MOVED || kind === SyntaxKind.QuestionQuestionToken;
       }
@@ -158,15 +144,15 @@ export class Mutants {
       function isCondition(node: Node): boolean {
         const parent: Node | undefined = node.parent;
         if (parent === undefined) return false;
-        if (isParenthesizedExpression(parent)) return isCondition(parent);
-        if (isPrefixUnaryExpression(parent)) return parent.operator === SyntaxKind.ExclamationToken;
-        if (isIfStatement(parent)) return parent.expression === node;
-        if (isConditionalExpression(parent)) return parent.condition === node || isCondition(parent);
-        if (isBinaryExpression(parent) && JUNCTIONS.has(parent.operatorToken.kind))
+        if (is.isParenthesizedExpression(parent)) return isCondition(parent);
+        if (is.isPrefixUnaryExpression(parent)) return parent.operator === SyntaxKind.ExclamationToken;
+        if (is.isIfStatement(parent)) return parent.expression === node;
+        if (is.isConditionalExpression(parent)) return parent.condition === node || isCondition(parent);
+        if (is.isBinaryExpression(parent) && JUNCTIONS.has(parent.operatorToken.kind))
           return isBoolean(node as Expression);
-        if (isArrowFunction(parent)) return parent.body === node && isBoolean(node as Expression);
-        if (isVariableDeclaration(parent)) return parent.initializer === node && isBoolean(node as Expression);
-        if (isReturnStatement(parent)) return isBoolean(node as Expression);
+        if (is.isArrowFunction(parent)) return parent.body === node && isBoolean(node as Expression);
+        if (is.isVariableDeclaration(parent)) return parent.initializer === node && isBoolean(node as Expression);
+        if (is.isReturnStatement(parent)) return isBoolean(node as Expression);
         return false;
       }
 

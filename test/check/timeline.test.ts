@@ -24,26 +24,20 @@ const native = (name: string, plan: Partial<ContainerPlan> = {}): ContainerPlan 
   main({ name, isNative: true, ...plan });
 
 function stopOf(timeline: Timeline, name = 'web') {
-  const stop = timeline.containers.find((one) => one.name === name);
-  assert.ok(stop);
-  return stop;
+  return timeline.containers.find((one) => one.name === name) ?? assert.fail(name);
 }
 
 describe('the timeline of a stop, by the rules of the kubelet', () => {
   it('TERM comes after the preStop hook, and KILL at the end of the grace period', () => {
     const stop = stopOf(timelineOf({ graceMs: 30_000, containers: [main({ hook: exactly(5_000) })] }));
-    assert.deepEqual(stop.term, exactly(5_000));
-    assert.deepEqual(stop.end, exactly(6_000));
-    assert.deepEqual(stop.killAt, exactly(30_000));
+    assert.deepEqual([stop.term, stop.end, stop.killAt], [5_000, 6_000, 30_000].map(exactly));
     assert.equal(stop.killed, 'never');
   });
 
   it('a hook that uses up the grace period leaves 2 s', () => {
     const plan = main({ hook: exactly(35_000), response: exactly(3_000) });
     const stop = stopOf(timelineOf({ graceMs: 30_000, containers: [plan] }));
-    assert.deepEqual(stop.term, exactly(30_000));
-    assert.deepEqual(stop.end, exactly(32_000));
-    assert.equal(stop.killed, 'always');
+    assert.deepEqual([stop.term, stop.end, stop.killed], [exactly(30_000), exactly(32_000), 'always']);
   });
 
   it('native sidecars stop in reverse order, each with what is left, at least 2 s', () => {
@@ -58,8 +52,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
   it('the hook of a native sidecar starts with all others', () => {
     const containers = [native('proxy', { hook: exactly(2_000) }), main({ response: exactly(8_000) })];
     const stop = stopOf(timelineOf({ graceMs: 10_000, containers }), 'proxy');
-    assert.deepEqual(stop.hookEnd, exactly(2_000));
-    assert.deepEqual(stop.term, exactly(8_000));
+    assert.deepEqual([stop.hookEnd, stop.term], [exactly(2_000), exactly(8_000)]);
   });
 
   it('a member waits for its mains until its own deadline', () => {
@@ -72,10 +65,8 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
   });
 
   it('a native sidecar gets back the parts of seconds that the kubelet does not count', () => {
-    const containers = [
-      native('proxy', { hook: exactly(3_778), response: UNKNOWN }),
-      main({ response: exactly(8_000) }),
-    ];
+    const proxy = native('proxy', { hook: exactly(3_778), response: UNKNOWN });
+    const containers = [proxy, main({ response: exactly(8_000) })];
     const stop = stopOf(timelineOf({ graceMs: 10_000, containers }), 'proxy');
     assert.deepEqual([stop.term, stop.killAt], [exactly(8_000), { minMs: 10_000, maxMs: 11_000 }]);
   });

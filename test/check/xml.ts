@@ -49,9 +49,7 @@ export function parseXml(text: string): Element {
 }
 
 function decoded(text: string): string {
-  const rest = text.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|([a-z]+));/gi, '');
-  if (rest.includes('&')) throw new Error(`a bare & in ${text}`);
-  return text.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|([a-z]+));/gi, (whole, decimal, hex, name) => {
+  return text.replaceAll(/&(?:#(\d+);|#x([\da-f]+);|([a-z]+);)?/gi, (whole, decimal, hex, name) => {
     if (decimal !== undefined || hex !== undefined) return String.fromCodePoint(Number(decimal ?? `0x${hex}`));
     const character = ENTITIES[name];
     if (character === undefined) throw new Error(`no entity ${whole}`);
