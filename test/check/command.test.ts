@@ -10,17 +10,11 @@ import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { BAD_YAML, examples } from './rules.ts';
-import { deployment, SERVICE } from './workloads.ts';
+import { deployment, podJson, SERVICE } from './workloads.ts';
 
 const BAD = examples('SX101').bad;
 const GOOD = examples('SX101').good;
 const WARNS = examples('SX109').bad;
-
-interface Outcome {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** In a directory with these files. */
 function runIn(
@@ -28,7 +22,7 @@ function runIn(
   files: Readonly<Record<string, string>>,
   args: readonly string[],
   input: string | Buffer = '',
-): Outcome {
+) {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(dir, name, '..'), { recursive: true });
     writeFileSync(join(dir, name), text);
@@ -113,17 +107,10 @@ describe('sexton check', () => {
     const dir = temporaryDirectory();
     runIn(dir, { 'elsewhere/bad.yaml': BAD, 'real/warns.yaml': WARNS }, ['elsewhere']);
     // As the kubelet lays out a ConfigMap, and a link that leads back.
-    for (const [name, target] of [
-      ['m/..data', '../elsewhere'],
-      ['m/bad.yaml', '..data/bad.yaml'],
-      ['m/again.yaml', '../elsewhere/bad.yaml'],
-      ['m/up', '..'],
-      ['m/gone.yaml', 'nowhere.yaml'],
-      ['m/gone', 'nowhere'],
-    ] as const) {
-      mkdirSync(join(dir, 'm'), { recursive: true });
-      symlinkSync(target, join(dir, name));
-    }
+    const links = { '..data': '../elsewhere', 'bad.yaml': '..data/bad.yaml', 'again.yaml': '../elsewhere/bad.yaml' };
+    mkdirSync(join(dir, 'm'));
+    for (const [name, target] of Object.entries({ ...links, up: '..', 'gone.yaml': 'nowhere.yaml', gone: 'nowhere' }))
+      symlinkSync(target, join(dir, 'm', name));
     const { code, out } = runIn(dir, {}, ['m', 'elsewhere/bad.yaml']);
     assert.equal(code, 2);
     assert.equal(out.match(/error SX101/g)?.length, 1, out);
@@ -173,16 +160,11 @@ describe('sexton check', () => {
     const dir = temporaryDirectory();
     const svg = runIn(dir, { 'bad.yaml': BAD }, ['--timeline', 'svg', '-o', 'json=found.json', 'bad.yaml']);
     assert.equal(svg.code, 1);
-    assert.match(
-      svg.out,
-      /^<svg xmlns=.*<title>How Deployment\/web will stop: Ends after 30 to 32 s;.*SX101: .*<\/svg>\n$/s,
-    );
+    const title = 'How Deployment/web will stop: Ends after 30 to 32 s;';
+    assert.match(svg.out, new RegExp(`^<svg xmlns=.*<title>${title}.*SX101: .*</svg>\n$`, 's'));
     assert.equal(JSON.parse(readFileSync(join(dir, 'found.json'), 'utf8')).findings.length, 1);
-    const html = runIn(dir, { 'good.yaml': GOOD, Dockerfile: 'FROM debian:12\nCMD serve\n' }, [
-      '--timeline',
-      'html',
-      '.',
-    ]);
+    const more = { 'good.yaml': GOOD, Dockerfile: 'FROM debian:12\nCMD serve\n' };
+    const html = runIn(dir, more, ['--timeline', 'html', '.']);
     assert.equal(html.code, 1);
     assert.match(
       html.out,
@@ -201,30 +183,16 @@ describe('sexton check', () => {
     const list = `apiVersion: v1\nkind: List\nitems:\n${BAD.replaceAll(/^/gm, '  ').replace('  apiVersion', '- apiVersion')}`;
     assert.match(runIn(dir, {}, ['-'], `${GOOD}---\n${BAD}`).out, /-:30:22 error SX101/);
     assert.match(runIn(dir, {}, ['-'], list.trimEnd()).out, /error SX101/);
-    const json = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'a' },
-      spec: { containers: [{ name: 'a', lifecycle: { preStop: { sleep: { seconds: 60 } } } }] },
-    };
-    assert.match(runIn(dir, {}, ['-'], JSON.stringify(json, null, '\t')).out, /-:\d+:\d+ error SX101/);
+    const json = podJson({ lifecycle: { preStop: { sleep: { seconds: 60 } } } }, {}, '\t');
+    assert.match(runIn(dir, {}, ['-'], json).out, /-:\d+:\d+ error SX101/);
   });
 
   it('annotations and comments ignore findings with a reason, and unused ones are reported', () => {
     const dir = temporaryDirectory();
-    const annotated = BAD.replace(
-      'metadata: {name: web}',
-      'metadata: {name: web, annotations: {check.sexton.dev/ignore-SX101: internal}}',
-    );
-    const above = BAD.replace(
-      '          lifecycle:',
-      '          # sexton-ignore SX101: it ends early\n          lifecycle:',
-    );
+    const annotated = BAD.replace('{name: web}', '{name: web, annotations: {check.sexton.dev/ignore-SX101: internal}}');
+    const above = BAD.replace(/^( *)lifecycle:/m, '$1# sexton-ignore SX101: it ends early\n$&');
     const behind = BAD.replace('seconds: 35}}', 'seconds: 35}} # sexton-ignore SX101: it ends early');
-    const elsewhere = BAD.replace(
-      '      containers:',
-      '      # sexton-ignore SX101: not here\n      dnsPolicy: Default\n      containers:',
-    );
+    const elsewhere = BAD.replace(/^( *)containers:/m, '$1# sexton-ignore SX101: not here\n$1dnsPolicy: Default\n$&');
     for (const text of [annotated, above, behind, `# sexton-ignore SX101: all of it\n${BAD}`]) {
       const { code, out } = runIn(dir, { 'a.yaml': text }, ['-o', 'json', 'a.yaml']);
       assert.equal(code, 0, text);
@@ -374,10 +342,8 @@ describe('sexton check', () => {
     assert.equal(runIn(dir, { 'a.yaml': text }, ['a.yaml']).code, 0);
     assert.match(runIn(dir, {}, ['--images', 'images.json', 'a.yaml']).out, /error SX201 web: sh -c stays PID 1/);
     write({ ...facts, shell: 'fish' });
-    assert.match(
-      runIn(dir, {}, ['--images', 'images.json', 'a.yaml']).err,
-      /example\.com\/web:1: shell must be one of dash, busybox, bash, none/,
-    );
+    const { err } = runIn(dir, {}, ['--images', 'images.json', 'a.yaml']);
+    assert.match(err, /example\.com\/web:1: shell must be one of dash, busybox, bash, none/);
   });
 
   it('the size that SX806 assumes is that of the built directory', () => {

@@ -43,10 +43,8 @@ const written = fc
 describe('--fix', () => {
   it('--fix keeps JSON as JSON', async () => {
     const lifecycle = { stopSignal: 'SIGQUIT', preStop: { exec: { command: ['sleep', '40'] } } };
-    const spec = { containers: [{ name: 'web', image: 'debian:12', lifecycle }] };
-    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec };
     for (const indent of [undefined, 2, '\t']) {
-      const after = JSON.parse(await fixedText(JSON.stringify(pod, null, indent)));
+      const after = JSON.parse(await fixedText(podJson({ lifecycle }, {}, indent)));
       assert.equal(after.spec.terminationGracePeriodSeconds, 70);
       assert.deepEqual(after.spec.os, { name: 'linux' });
       assert.deepEqual(after.spec.containers[0].lifecycle.preStop, { sleep: { seconds: 40 } });

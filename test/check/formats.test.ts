@@ -15,6 +15,7 @@ import { type Element, parseXml } from './xml.ts';
 
 const result = await everyFinding();
 const ajv = new Ajv2020({ allErrors: true });
+const STYLE = { width: 80, colours: false, ascii: true };
 
 describe('the formats of a check', () => {
   it('SARIF has rules, places, fingerprints, and fixes that do what --fix does', () => {
@@ -114,13 +115,9 @@ describe('the formats of a check', () => {
 
   it('pictures and pages contain no markup from a manifest', async () => {
     const name = '</text><script>alert(1)</script>\u001b]0;x\u0007\u202e"><img onerror=x>';
-    const pod = {
-      name,
-      image: 'debian:12',
-      command: ['sh', '-c', 'a && b'],
-      lifecycle: { preStop: { sleep: { seconds: 60 } } },
-    };
-    const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers: [pod] } };
+    const lifecycle = { preStop: { sleep: { seconds: 60 } } };
+    const spec = { containers: [{ name, image: 'debian:12', command: ['sh', '-c', 'a && b'], lifecycle }] };
+    const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec };
     const hostile = await check([{ path: `${name}.yaml`, text: JSON.stringify(object) }]);
     const [workload] = hostile.workloads;
     assert.ok(workload !== undefined && hostile.findings.length > 0);
@@ -136,30 +133,23 @@ describe('the formats of a check', () => {
       { path: 'a/web.yaml', text: bad },
       { path: 'b/web.yaml', text: bad },
     ]);
-    const text = textOf(both, { width: 80, colours: false, ascii: true }, false);
-    assert.deepEqual(text.match(/^\S+ error SX101/gm), [
-      'a/web.yaml:14:22 error SX101',
-      'b/web.yaml:14:22 error SX101',
-    ]);
+    const text = textOf(both, STYLE, false);
+    const told = ['a/web.yaml', 'b/web.yaml'].map((path) => `${path}:14:22 error SX101`);
+    assert.deepEqual(text.match(/^\S+ error SX101/gm), told);
   });
 
   it('text and page list an unused ignore beside the workloads', async () => {
     const found = await check([{ path: 'web.yaml', text: `${examples('SX101').bad}# sexton-ignore SX206: no npm\n` }]);
     assert.match(checkPage(found), /Other findings.*SX901/s);
-    assert.match(
-      textOf(found, { width: 80, colours: false, ascii: true }, false),
-      /shorten the hook\.\n\nweb\.yaml:15:1 info SX901/,
-    );
+    assert.match(textOf(found, STYLE, false), /shorten the hook\.\n\nweb\.yaml:15:1 info SX901/);
   });
 
   it('the timeline keeps to its width, and to ASCII where that is asked for', () => {
-    for (const { view } of result.workloads) {
-      const style = { width: 80, colours: false, ascii: true };
-      for (const line of chartLines(timelineChart(view.timeline, result.findings), style)) {
+    for (const { view } of result.workloads)
+      for (const line of chartLines(timelineChart(view.timeline, result.findings), STYLE)) {
         assert.match(line, /^[ -~]*$/);
         assert.ok(line.length <= 80, line);
       }
-    }
   });
 });
 

@@ -55,6 +55,13 @@ export function budget(spec: string): string {
   return `---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {selector: {matchLabels: {app: web}}, ${spec}}\n`;
 }
 
+/** A pod in JSON on one line. */
+export function podJson(container: object, spec: object = {}, indent?: number | string): string {
+  const containers = [{ name: 'web', image: 'debian:12', ...container }];
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { containers, ...spec } };
+  return JSON.stringify(pod, null, indent);
+}
+
 /** The same pod as another kind of workload. */
 export function asCronJob(text: string): string {
   return text

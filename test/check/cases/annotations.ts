@@ -7,6 +7,11 @@ const annotated = (annotations: string, text = deployment(WEB)): string =>
 const onPod = (annotations: string): string =>
   deployment(WEB).replace('labels: {app: web}}', `labels: {app: web}, annotations: {${annotations}}}`);
 
+const NO_NAMES = [
+  ...['stop-second', 'ignored', 'xignore', 'xignore-SX101', 'ignore-sx101', 'ignore-SX101x'],
+  ...['drain', 'lb-seconds.web'],
+];
+
 export const ANNOTATION_CASES: Cases = {
   SX901: {
     'one rule of an ignore, which still ignores another one': [
@@ -45,20 +50,7 @@ export const ANNOTATION_CASES: Cases = {
       ),
     ),
     'names that are none': [
-      annotated(
-        [
-          'stop-second',
-          'ignored',
-          'xignore',
-          'xignore-SX101',
-          'ignore-sx101',
-          'ignore-SX101x',
-          'drain',
-          'lb-seconds.web',
-        ]
-          .map((name) => `${PREFIX}${name}: 5`)
-          .join(', '),
-      ),
+      annotated(NO_NAMES.map((name) => `${PREFIX}${name}: 5`).join(', ')),
       /stop-second: no such annotation; did you mean stop-seconds\?$/,
       /ignored: no such annotation; did you mean ignore\?$/,
       /xignore: no such annotation; did you mean ignore\?$/,

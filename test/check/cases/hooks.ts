@@ -1,4 +1,4 @@
-import { deployment, hooked, WEB } from '../workloads.ts';
+import { deployment, hooked, podJson, WEB } from '../workloads.ts';
 import { type Cases, each, version } from './case.ts';
 
 const DASH = 'debian:12';
@@ -81,14 +81,7 @@ export const HOOK_CASES: Cases = {
     'no time at all': sleeps('[sleep, "0"]'),
     'a time that comes from a variable': sleeps('[sh, -c, "sleep $TIME"]'),
     'JSON, which it keeps': [
-      JSON.stringify({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: 'web' },
-        spec: {
-          containers: [{ name: 'web', image: 'a/b:1', lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } }],
-        },
-      }),
+      podJson({ lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } }),
       /^info /,
       '"preStop":{"sleep":{"seconds": 5}}',
     ],

@@ -1,4 +1,4 @@
-import { deployment, job, under, WEB } from '../workloads.ts';
+import { deployment, job, podJson, under, WEB } from '../workloads.ts';
 import { type Cases, FOUND, version } from './case.ts';
 
 const UID = '  env:\n    - {name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}\n';
@@ -74,22 +74,13 @@ export const SEXTON_CASES: Cases = {
       false,
     ],
     'JSON, which it keeps': [
-      JSON.stringify({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name: 'web' },
-        spec: {
-          containers: [
-            {
-              name: 'web',
-              image: 'a/b:1',
-              command: ['/sexton/sexton', 'run', '--', '/bin/server'],
-              volumeMounts: [{ name: 'graveyard', mountPath: '/graveyard' }],
-            },
-          ],
-          volumes: [{ name: 'graveyard', emptyDir: {} }],
+      podJson(
+        {
+          command: ['/sexton/sexton', 'run', '--', '/bin/server'],
+          volumeMounts: [{ name: 'graveyard', mountPath: '/graveyard' }],
         },
-      }),
+        { volumes: [{ name: 'graveyard', emptyDir: {} }] },
+      ),
       /^warning /,
       '{"env": [{"name": "SEXTON_POD_UID", "valueFrom": {"fieldRef": {',
     ],

@@ -61,19 +61,15 @@ describe('sexton images lock', () => {
     'an archive of docker save': archiveOf(dockerFiles([WEB, API])),
   }))
     it(`images lock reads ${what}, and only the variables of sexton`, () => {
-      assert.deepEqual(locked([path]), {
-        'api:2': {},
-        'example.com/web:1': FACTS,
-      });
+      assert.deepEqual(locked([path]), { 'api:2': {}, 'example.com/web:1': FACTS });
     });
 
   it('images lock reads what docker inspect and podman inspect print', () => {
     const docker = inspect(['web:1', 'example.com/web:1'], CONFIG, ['web@sha256:abc']);
     const expected = { 'example.com/web:1': FACTS, 'web:1': FACTS, 'web@sha256:abc': FACTS };
     assert.deepEqual(locked(['-'], docker), expected);
-    const podman = inspect(['docker.io/library/web:1', 'example.com/web:1'], CONFIG, [
-      'docker.io/library/web@sha256:abc',
-    ]);
+    const names = ['docker.io/library/web:1', 'example.com/web:1'];
+    const podman = inspect(names, CONFIG, ['docker.io/library/web@sha256:abc']);
     assert.deepEqual(locked(['-'], podman), expected);
   });
 
@@ -101,11 +97,9 @@ describe('sexton images lock', () => {
   });
 
   it('images lock chooses linux/amd64 among several platforms, and no attestation', () => {
-    const other = (os: string, architecture: string): ImageOf => ({
-      ...WEB,
-      config: { Cmd: [architecture] },
-      platform: { os, architecture },
-    });
+    const other = (os: string, architecture: string): ImageOf => {
+      return { ...WEB, config: { Cmd: [architecture] }, platform: { os, architecture } };
+    };
     const files = ociFiles([other('linux', 'arm64'), other('linux', 'amd64'), other('unknown', 'unknown')]);
     assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'] } });
     const arm = ociFiles([other('windows', 'amd64'), other('linux', 'arm64')]);
@@ -157,6 +151,7 @@ describe('sexton images lock', () => {
     const outside = directoryOf({ a: Buffer.from('{"config": {"User": "stolen"}}') });
     const linked = directoryOf(holed);
     symlinkSync(file('blob', layout[blob] ?? ''), join(linked, blob));
+    const indexed = (index: string) => directoryOf({ 'index.json': Buffer.from(index) });
     const wrong: [string, RegExp][] = [
       ['/none', /\/none: no such file or directory$/],
       [file('a.txt', 'text '.repeat(200)), /a\.txt: it is no tar archive; name what podman save or/],
@@ -172,7 +167,7 @@ describe('sexton images lock', () => {
       [`=${directoryOf(layout)}`, /there is no name in front of the =/],
       [directoryOf(holed), /blobs\/sha256\/[0-9a-f]{64} is missing; save the whole image/],
       [
-        directoryOf({ 'index.json': Buffer.from('{"manifests":[{"digest":"sha256:../../../etc/passwd"}]}') }),
+        indexed('{"manifests":[{"digest":"sha256:../../../etc/passwd"}]}'),
         /it names a blob by "sha256:\.\.\/\.\.\/\.\.\/etc\/passwd", which is no digest/,
       ],
       [
@@ -186,10 +181,10 @@ describe('sexton images lock', () => {
         directoryOf({ 'manifest.json': Buffer.from('[{"Config": "\\u001b[2J\\n::error::", "Layers": []}]') }),
         /: \?\[2J\?::error:: is missing; save the whole image/,
       ],
-      [directoryOf({ 'index.json': Buffer.from('{"manifests":') }), /index\.json is not JSON/],
-      [directoryOf({ 'index.json': Buffer.from('{"manifests":[]}') }), /it holds no image; name what/],
+      [indexed('{"manifests":'), /index\.json is not JSON/],
+      [indexed('{"manifests":[]}'), /it holds no image; name what/],
+      [linked, /blobs\/sha256\/[0-9a-f]{64} leads out of the directory; copy it with its links followed/],
     ];
-    wrong.push([linked, /blobs\/sha256\/[0-9a-f]{64} leads out of the directory; copy it with its links followed/]);
     const good = archiveOf(ociFiles([API]));
     for (const [input, message] of wrong) {
       const { code, out, err } = lock([input, good]);
