@@ -3,42 +3,8 @@ import { describe, it } from 'node:test';
 import { applied } from '../../src/check/edits.ts';
 import { diffOf } from '../../src/check/fix.ts';
 import { makeSource } from '../../src/check/input/source.ts';
-import { examplesOf, RULES } from '../../src/check/rules/table.ts';
-
-const FIXABLE = RULES.filter(({ isFixable, on }) => isFixable && on !== 'dockerfile').map(
-  (rule) => examplesOf(rule).bad,
-);
-
-/** As `--fix` leaves it. */
-async function fixedText(text: string): Promise<string> {
-  return (await changeOf(text))?.text ?? text;
-}
-
-async function changeOf(text: string): Promise<Fixed | undefined> {
-  const inputs = [{ path: 'a.yaml', text }];
-  const { changes } = await repaired(inputs, await check(inputs), check);
-  return changes[0];
-}
-
-/** The bad examples in another style: documents in any order, comments behind tabs, CRLF, a byte order mark. */
-const written = fc
-  .record({
-    rules: fc.uniqueArray(fc.constantFrom(...FIXABLE), { minLength: 1, maxLength: 4 }),
-    comments: fc.array(fc.nat(), { maxLength: 6 }),
-    isCrlf: fc.boolean(),
-    isMarked: fc.boolean(),
-  })
-  .map(({ rules, comments, isCrlf, isMarked }) => {
-    const lines = rules.join('---\n').split('\n');
-    for (const [index, at] of comments.entries()) {
-      const line = at % lines.length;
-      // The note follows a value. A block scalar would take it as text, but the examples have none.
-      // Text behind an ignore is its reason and disappears with it.
-      if (!/^$|^---$|sexton-ignore/.test(lines[line] ?? ''))
-        lines[line] += `${index % 2 === 0 ? ' ' : '\t'}# note ${index}`;
-    }
-    return `${isMarked ? '\ufeff' : ''}${lines.join(isCrlf ? '\r\n' : '\n')}`;
-  });
+import { fixedText } from './rules.ts';
+import { podJson } from './workloads.ts';
 
 describe('--fix', () => {
   it('--fix keeps JSON as JSON', async () => {

@@ -11,31 +11,15 @@ import { ROOT } from '../helpers/paths.ts';
 import { installSwitch, type Mutant, Mutants } from './mutate.ts';
 
 /** Mutants that do what the rule does, so no test can notice them. */
-const EQUIVALENT: readonly { readonly from: string; readonly to: string; readonly because: string }[] = [
-  {
-    from: "typeof name === 'string'",
-    to: 'true',
-    because: 'what is no text is the name of no BackendConfig',
-  },
-  {
-    from: "started.script.includes('\\n')",
-    to: 'false',
-    because: 'the parser of Dockerfiles joins lines, and takes no here-document for a command',
-  },
-  {
-    from: 'declaredMs > mostMs',
-    to: 'declaredMs >= mostMs',
-    because: 'what is neither below the least nor above the most has been let go before',
-  },
-  {
-    from: 'end === -1',
-    to: 'false',
-    because: 'without -- the last word belongs to the command',
-  },
+const EQUIVALENT: readonly (readonly [from: string, to: string, because: string])[] = [
+  ["typeof name === 'string'", 'true', 'what is no text is the name of no BackendConfig'],
+  ["started.script.includes('\\n')", 'false', 'the parser joins lines, and takes no here-document for a command'],
+  ['declaredMs > mostMs', 'declaredMs >= mostMs', 'what lies between the least and the most has been let go before'],
+  ['end === -1', 'false', 'without -- the last word belongs to the command'],
 ];
 
 /** Beside the rules: their types, their table and their examples. */
-const NO_RULES = /\/rules\/(examples|folders|rule|table)\.ts$/;
+const NO_RULES = /\/rules\/(folders|rule|table)\.ts$/;
 const all = globSync(join(ROOT, 'src/check/rules/**/*.ts'))
   .filter((file) => !NO_RULES.test(file))
   .sort();

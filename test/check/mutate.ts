@@ -71,16 +71,8 @@ export class Mutants {
         this.#last += 1;
         const [start, end] = [node.getStart(source), node.getEnd()];
         const line = text.slice(0, start).split('\n').length;
-        mutants.push({
-          id: this.#last,
-          file,
-          line,
-          rule: /\/(SX\d+)\//.exec(file)?.[1],
-          from: flat(textOf(node)),
-          to,
-          start,
-          end,
-        });
+        const rule = /\/(SX\d+)\//.exec(file)?.[1];
+        mutants.push({ id: this.#last, file, line, rule, from: flat(textOf(node)), to, start, end });
         return this.#last;
       };
       return { file, text: emitted(source), mutants };

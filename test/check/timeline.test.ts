@@ -80,10 +80,8 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     const later = timelineOf({ graceMs: 9_000, containers: [drains, hooked] });
     assert.deepEqual(stopOf(later).told, { minMs: 4_500, maxMs: 5_000 });
     // The hook delays its own TERM until that deadline is over.
-    const late = timelineOf({
-      graceMs: 9_000,
-      containers: [{ ...drains, hook: exactly(6_000) }, main({ name: 'proxy' })],
-    });
+    const asked = { ...drains, hook: exactly(6_000) };
+    const late = timelineOf({ graceMs: 9_000, containers: [asked, main({ name: 'proxy' })] });
     assert.deepEqual(stopOf(late).told.minMs, 6_000);
   });
 

@@ -1,6 +1,6 @@
 /**
- * A machine of which a configuration can ask, held in memory: the files and directories that are named, and no other;
- * and configurations that are right there.
+ * A machine in memory for configurations: only the named files and directories exist. Then configurations that are
+ * valid there.
  */
 import assert from 'node:assert/strict';
 import type { DropIn } from '../../src/config/dropin/line.ts';

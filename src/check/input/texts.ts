@@ -76,8 +76,8 @@ const DOCUMENT = /^---(?=\s|$)/m;
 const IS_DEFINITION = /^kind:[ \t]*CustomResourceDefinition[ \t]*\r?$/m;
 
 /**
- * CustomResourceDefinitions are generated, hold no pod, and have thousands of lines: reading them takes most of the time
- * of a check of projects that bring some. So they are blanked before the text is read as YAML; it stays as long as it is.
+ * CustomResourceDefinitions are generated, hold no pod, and have thousands of lines. Reading them
+ * would take most of the time of a check. So they are blanked before the text is read as YAML; it stays as long as it is.
  */
 function withoutDefinitions(text: string) {
   if (!IS_DEFINITION.test(text)) return { text, definitions: 0 };

@@ -1,6 +1,6 @@
 /**
- * Exit codes: the policy, `keep`, `zero-when-stopped` or a map such as `143=0,2=1`; the restart rules of a container,
- * `42|43=restart,88=restart-all,!0=restart`; and what restarts the pod in place, `exit:70,exit:71,liveness,max=6`.
+ * Notations of exit codes. The policy is `keep`, `zero-when-stopped` or a map such as `143=0,2=1`. Restart rules of a
+ * container are `42|43=restart,88=restart-all,!0=restart`. A restart of the pod is `exit:70,liveness,max=6`.
  */
 import type { ExitCodePolicy, RestartPodOn, RestartRule } from '../../core/config.ts';
 import { didYouMean, nearest } from './nearest.ts';

@@ -89,7 +89,7 @@ export const AROUND_CASES: Cases = {
     'a mount with other options': mounted(', bindMountOptions: [nosuid]', 'emptyDir: {}'),
     'noexec where sexton does not come from': mounted(', bindMountOptions: [noexec]', 'emptyDir: {}', '/opt/sexton'),
     'noexec for another program': mounted(', bindMountOptions: [noexec]', 'emptyDir: {}', '/sexton/other'),
-    'an image volume on 1.35': { text: mounted(', subPath: sexton', IMAGE_VOLUME), ...version('1.35') },
+    'an image volume on 1.35': [mounted(', subPath: sexton', IMAGE_VOLUME), version('1.35')],
     'an image volume on a version that is not said': mounted('', IMAGE_VOLUME),
   },
 };

@@ -4,17 +4,11 @@
 import type { Around } from '../rules.ts';
 
 /**
- * A text that the rule leaves alone, or a text with a pattern for each finding, and then `fixed` as below. A finding
- * is written as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has one.
+ * A text that the rule leaves alone, or a text with a pattern for each finding, and with what is around it. A finding
+ * is written as `severity @milliseconds [text of the place] message`, with ` (fix)` where it has one. A text among the
+ * patterns is a part of the text after --fix. false: there is no fix.
  */
-export type Case = string | readonly [text: string, ...saysAndFixed: (RegExp | string | false)[]] | CaseAround;
-
-export interface CaseAround extends Around {
-  readonly text: string;
-  readonly says?: readonly RegExp[];
-  /** A part of the text after --fix. false: there is no fix. undefined: not tested. */
-  readonly fixed?: string | false;
-}
+export type Case = string | readonly [text: string, ...saysFixedAndAround: (RegExp | string | false | Around)[]];
 
 /** By rule, and by what the text holds. */
 export type Cases = Readonly<Record<string, Readonly<Record<string, Case>>>>;
