@@ -464,8 +464,8 @@ export class Container {
     if (command === undefined || !this.isRunning) return;
     const stopping = this.#stopping;
     const { state } = stopping;
-    const isIdle = state.stop === undefined && state.deadline === undefined && oldestStop(stopping) === undefined;
-    if (isIdle && stopping.mainsEndMs === undefined) return;
+    const hasEnd = (state.stop ?? state.deadline ?? state.climb ?? stopping.mainsEndMs) !== undefined;
+    if (!hasEnd && oldestStop(stopping) === undefined) return;
     const lost = this.#lost;
     const isStoppable = command.exit === undefined && this.#stopped !== command.id;
     const times = [

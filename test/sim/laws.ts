@@ -175,7 +175,7 @@ export class Laws {
     const now = this.#world.volume.files;
     const unheard = [...now.keys()].filter((name) => {
       const content = now.get(name);
-      if (content === files.get(name) || name === member.name || (name === by && this.#isToldNow(name, why)))
+      if (content === files.get(name) || name === member.name || this.#isToldNow(name, name === by ? why : undefined))
         return false;
       const read = content?.read(name);
       if (read?.ok !== true) return false;
@@ -190,7 +190,7 @@ export class Laws {
   }
 
   /** The handle announces another life of a quiet member; its file may be there a moment earlier. */
-  #isToldNow(name: string, why: string): boolean {
+  #isToldNow(name: string, why: string | undefined): boolean {
     if (why === 'a file') return true;
     const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
     return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;

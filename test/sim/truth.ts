@@ -6,6 +6,7 @@ import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { hostOf } from '../../src/core/format/tombstone.ts';
 import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
+import { SIGKILL } from '../../src/core/signals.ts';
 import type { Peer } from '../../src/core/state/peer.ts';
 import { LATE_MS } from '../../src/runtime/timeouts.ts';
 import type { Container } from './container.ts';
@@ -81,8 +82,14 @@ function knowableSinceMs(world: World, member: Member): number | undefined {
 function isBlind({ count }: World, { container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
   const { climb, deadline } = container.memo?.state ?? {};
-  const hasEnd = (climb?.killAtMs ?? container.mainsEndAtMs) !== undefined || deadline?.kills === true;
-  if (hasEnd || container.reflexes.departed !== undefined) return false;
+  const hasKill = (climb?.killAtMs ?? container.mainsEndAtMs) !== undefined || deadline?.kills === true;
+  const isTold = container.isCommandAlive && container.command?.signals.some(({ signal }) => signal !== SIGKILL);
+  if (isTold === true && hasKill) return false;
+  if (isTold === true && container.asked.length === 0) {
+    count('excused: a command without grace period that ignores the signal of init alone');
+    return true;
+  }
+  if (container.reflexes.departed !== undefined) return false;
   if (container.reflexes.isListening) count('excused: init takes a main that was killed for one that may come back');
   else count('excused: init was not told with which mains to end its command');
   return true;
