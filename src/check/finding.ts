@@ -1,6 +1,4 @@
-/**
- * What a rule has found, and where.
- */
+/** What a rule has found, and where. */
 import type { Place } from './input/source.ts';
 
 export const SEVERITIES = ['info', 'warning', 'error'] as const;

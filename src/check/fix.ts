@@ -1,6 +1,4 @@
-/**
- * The edits of findings, applied to the texts, and as a patch. What no edit touches stays byte for byte.
- */
+/** The edits of findings, applied to the texts, and as a patch. What no edit touches stays byte for byte. */
 import type { Result } from './check.ts';
 import { applied, inOrder } from './edits.ts';
 import type { Edit, Finding } from './finding.ts';

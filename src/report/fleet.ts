@@ -1,6 +1,4 @@
-/**
- * Many pods' stops as figures by workload.
- */
+/** Many pods' stops as figures by workload. */
 import { seconds } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import { isAsPredicted } from './prediction.ts';

@@ -1,6 +1,4 @@
-/**
- * What a report says in words: one sentence for a pod's stop, and the critical chain.
- */
+/** What a report says in words: one sentence for a pod's stop, and the critical chain. */
 import { type Forcer, seconds } from '../core/format/evidence.ts';
 import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';

@@ -1,6 +1,4 @@
-/**
- * Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit.
- */
+/** Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit. */
 import type { Result } from '../check.ts';
 import { type Finding, SEVERITIES, type Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';

@@ -1,6 +1,4 @@
-/**
- * Findings for a terminal: a workload with its timeline, then its findings with place and rule.
- */
+/** Findings for a terminal: a workload with its timeline, then its findings with place and rule. */
 import { chartLines, type TextStyle } from '../../report/text.ts';
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';

@@ -1,6 +1,4 @@
-/**
- * The last stage of a Dockerfile: what a container of it starts, and the signal that stops it.
- */
+/** The last stage of a Dockerfile: what a container of it starts, and the signal that stops it. */
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import type { Range } from './located.ts';
 import type { Source } from './source.ts';

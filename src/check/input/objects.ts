@@ -1,6 +1,4 @@
-/**
- * The objects of all inputs: workloads with their pods, and what is joined to them by selector and name.
- */
+/** The objects of all inputs: workloads with their pods, and what is joined to them by selector and name. */
 import {
   at,
   type Entry,

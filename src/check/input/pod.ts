@@ -1,6 +1,4 @@
-/**
- * A pod as a manifest has it: what matters to its stop, each part with its place.
- */
+/** A pod as a manifest has it: what matters to its stop, each part with its place. */
 import {
   at,
   entriesAt,

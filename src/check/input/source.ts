@@ -1,6 +1,4 @@
-/**
- * A text that is checked, and places in it.
- */
+/** A text that is checked, and places in it. */
 import type { Range } from './located.ts';
 
 export interface Source {

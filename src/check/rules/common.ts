@@ -1,6 +1,4 @@
-/**
- * What several rules ask.
- */
+/** What several rules ask. */
 import { insertItem, insertKey, replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
 import { at, type Located, textAt } from '../input/located.ts';

@@ -1,6 +1,4 @@
-/**
- * Hooks that only sleep, for which preStop has a field of its own.
- */
+/** Hooks that only sleep, for which preStop has a field of its own. */
 import { replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import type { Container, Pod } from '../input/pod.ts';
