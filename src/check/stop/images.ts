@@ -58,10 +58,7 @@ export function referenceOf(image: string): Reference {
   const [host = ''] = parts;
   const path = parts.length > 1 && (/[.:]/.test(host) || host === 'localhost') ? parts.slice(1) : parts;
   const isHub = path === parts || host === 'docker.io';
-  return {
-    repository: (isHub && path[0] === 'library' ? path.slice(1) : path).join('/'),
-    tag,
-  };
+  return { repository: (isHub && path[0] === 'library' ? path.slice(1) : path).join('/'), tag };
 }
 
 /** Official images that are built from Debian or Ubuntu unless their tag says something else. */
