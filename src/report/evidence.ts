@@ -2,7 +2,6 @@
  * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped.
  * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
-
 import { type Connections, msOf } from '../core/format/evidence.ts';
 import { cleanText, type DeathReason } from '../core/format/tombstone.ts';
 import type { Activity } from './bars.ts';

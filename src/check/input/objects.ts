@@ -1,16 +1,6 @@
 /** The objects of all inputs: workloads with their pods, and what is joined to them by selector and name. */
-import {
-  at,
-  type Entry,
-  entriesAt,
-  itemsAt,
-  type Located,
-  type LocatedMap,
-  textAt,
-  textsAt,
-  textsOf,
-  wholeAt,
-} from './located.ts';
+import type { Entry, Located, LocatedMap } from './located.ts';
+import { at, entriesAt, itemsAt, textAt, textsAt, textsOf, wholeAt } from './located.ts';
 import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
 

@@ -1,15 +1,6 @@
 /** A pod as a manifest has it: what matters to its stop, each part with its place. */
-import {
-  at,
-  entriesAt,
-  isTrueAt,
-  itemsAt,
-  type Located,
-  type LocatedMap,
-  textAt,
-  wholeAt,
-  wordsAt,
-} from './located.ts';
+import type { Located, LocatedMap } from './located.ts';
+import { at, entriesAt, isTrueAt, itemsAt, textAt, wholeAt, wordsAt } from './located.ts';
 import type { Source } from './source.ts';
 
 export type Policy = 'Always' | 'OnFailure' | 'Never';

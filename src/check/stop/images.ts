@@ -1,5 +1,4 @@
 /** What is known of an image: by the file of `--images`, or by its name, where that says it for certain. */
-
 export const SHELLS = ['dash', 'busybox', 'bash', 'none'] as const;
 export type Shell = (typeof SHELLS)[number];
 

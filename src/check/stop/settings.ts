@@ -2,7 +2,6 @@
  * How long programs let their work go on after the stop signal, by their own settings on the command line or in the
  * environment.
  */
-
 interface Setting {
   readonly programs: RegExp;
   /** Flags that take seconds. */
