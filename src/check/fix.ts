@@ -86,10 +86,9 @@ const MOST_PASSES = 10;
 
 /**
  * Repairs until nothing is left to repair. A fix may have to wait for another one that touches it, and may need another
- * one: a longer hook a longer grace period.
- *
- * `first` is what the check of the inputs has found, `checkAgain` the same check; `isWanted`: what is repaired of it.
- * Returns for each text that changes all edits as if they were made at once, and the result of the repaired texts.
+ * one: a longer hook a longer grace period. `first` is what the check of the inputs has found, `checkAgain` the same
+ * check; `isWanted`: what is repaired of it. Returns for each text that changes all edits as if they were made at once,
+ * and the result of the repaired texts.
  */
 export async function repaired(
   inputs: readonly Input[],

@@ -1,9 +1,7 @@
 /**
  * `sexton report --against FILE`: which workload of the inputs a pod is of, and what its manifest lets expect of the
- * members.
- *
- * A pod belongs to the workload that has a container for each member, by the name that sexton has there or by the
- * container's own. If several workloads fit, the one that is named as the pod's controller counts.
+ * members. A pod belongs to the workload that has a container for each member, by the name that sexton has there or by
+ * the container's own. If several workloads fit, the one that is named as the pod's controller counts.
  */
 import { bad, good, type Parse } from '../config/notation/parse.ts';
 import { cleanText } from '../core/format/tombstone.ts';

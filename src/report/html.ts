@@ -1,9 +1,8 @@
 /**
  * Stops as one HTML page. One pod has its picture, its critical chain and a table; many have their figures first, then
- * the pictures of the worst. Nothing is loaded from elsewhere: the page's own Content-Security-Policy forbids it.
- *
- * Names stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and
- * paper. What is written into a bar shows only where the window is wide enough for it; a table has it in any case.
+ * the pictures of the worst. Nothing is loaded from elsewhere: the page's own Content-Security-Policy forbids it. Names
+ * stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and paper.
+ * What is written into a bar shows only where the window is wide enough for it; a table has it in any case.
  */
 import { seconds } from '../core/format/evidence.ts';
 import { type Chart, chartOf, isOnAxis, labelOf, legendOf, type Row } from './chart.ts';

@@ -1,8 +1,7 @@
 /**
  * How the members of a pod stopped: the model between the sources (`tombstones.ts`, `evidence.ts`, `kubelet.ts`) and
- * the formats. Neither side knows the other.
- *
- * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
+ * the formats. Neither side knows the other. Times are milliseconds since 1970, UTC, with fractions. All text is
+ * printable: it went through `cleanText`.
  */
 import type { Role } from '../core/config.ts';
 import type { Connections } from '../core/format/evidence.ts';
