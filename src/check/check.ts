@@ -90,12 +90,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     sources: read.sources,
   };
 
-  function findingsOn<On extends Kind>(
-    on: On,
-    about: CaseOf<On>,
-    subject: string,
-    subjectAt: Place,
-  ): readonly Finding[] {
+  function findingsOn<On extends Kind>(on: On, about: CaseOf<On>, subject: string, subjectAt: Place): Finding[] {
     return rules
       .filter((rule): rule is Rule<On> => rule.on === on)
       .flatMap((rule) =>

@@ -105,9 +105,7 @@ export async function repaired(
       const index = result.sources.indexOf(source);
       drafts.set(index, edited(drafts.get(index) ?? draftOf(source.text), edits));
     }
-    result = await checkAgain(
-      inputs.map((input, index) => ({ ...input, text: drafts.get(index)?.text ?? input.text })),
-    );
+    result = await checkAgain(inputs.map((input, at) => ({ ...input, text: drafts.get(at)?.text ?? input.text })));
   }
   const changes = first.sources.flatMap((source, index): Fixed[] => {
     const draft = drafts.get(index);

@@ -20,7 +20,7 @@ export interface Origin {
 export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): MemberStop | undefined {
   if (!isRecord(value)) return undefined;
   const [name, session, stopReason] = ['Name', 'Session', 'StopReason'].map((key) => textOf(value, key));
-  const [bornMs, requestedMs, writtenMs] = ['Born', 'StopRequested', 'Died'].map((key) => timeOf(value, key));
+  const [bornMs, requestedMs, writtenMs] = ['Born', 'StopRequested', 'Died'].map((key) => msOf(textOf(value, key)));
   const unfinished = textOf(value, 'Unfinished');
   // Nothing was written after the stop had begun: it was ended from outside.
   const isCut = writtenMs === undefined && unfinished !== undefined;
@@ -114,12 +114,7 @@ function sumOf(times: readonly PhaseTime[]): number {
  * One phase after the other, backwards from the death: the first ones may be of a life that had failed before the
  * request. The last phase of a stop that was cut has the time that the others leave.
  */
-function spansOf(
-  times: readonly PhaseTime[],
-  requestedMs: number | undefined,
-  diedMs: number,
-  isCut: boolean,
-): readonly Span[] {
+function spansOf(times: readonly PhaseTime[], requestedMs: number | undefined, diedMs: number, isCut: boolean): Span[] {
   if (requestedMs === undefined || requestedMs > diedMs) return [];
   const spans: Span[] = [];
   const cutMs = isCut ? diedMs - requestedMs - sumOf(times) : 0;
@@ -163,10 +158,6 @@ export function connectionsOf(value: unknown): Connections | undefined {
 
 function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function timeOf(value: Record<string, unknown>, key: string): number | undefined {
-  return msOf(textOf(value, key));
 }
 
 function textOf(value: Record<string, unknown>, key: string): string | undefined {

@@ -184,10 +184,7 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
  * One container may have stopped before the pod did. Another stop begins where the grace period of the one before is
  * over, or where the pod and not only a container was asked.
  */
-function membersOfLastStop(
-  members: readonly MemberStop[],
-  platform: PlatformRecord | undefined,
-): readonly MemberStop[] {
+function membersOfLastStop(members: readonly MemberStop[], platform: PlatformRecord | undefined): MemberStop[] {
   const podAskedMs = platform?.askedMs ?? Number.NEGATIVE_INFINITY;
   const started = members.flatMap((member) => {
     const startMs = startMsOf(member);

@@ -25,12 +25,9 @@ export function checkPage(result: Result): string {
   const rest = otherFindings(result);
   const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
   const [only] = workloads;
-  const title =
-    workloads.length === 1 && only !== undefined
-      ? `How ${nameOf(only)} will stop`
-      : `How ${workloads.length} workloads will stop`;
+  const named = workloads.length === 1 && only !== undefined ? nameOf(only) : `${workloads.length} workloads`;
   const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(path, line), cleanText(why)]);
-  return pageHtml(title, [
+  return pageHtml(`How ${named} will stop`, [
     `<p>${prose(summaryOf(result).trimEnd())}</p>`,
     ...sectionsHtml(
       worst,

@@ -168,13 +168,8 @@ export function ingressesOf(services: readonly Other[], objects: Objects): reado
   );
 }
 
-interface Backend {
-  readonly name: string | undefined;
-  readonly namespace: string | undefined;
-}
-
 /** The Services that an Ingress or a route of the Gateway API sends to. */
-function backendsOf({ kind, object, namespace }: Other): readonly Backend[] {
+function backendsOf({ kind, object, namespace }: Other) {
   const rules = itemsAt(object, 'spec', 'rules');
   if (kind === 'Ingress') {
     const paths = rules.flatMap((rule) => itemsAt(rule, 'http', 'paths').map((path) => at(path, 'backend')));

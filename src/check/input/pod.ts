@@ -69,9 +69,7 @@ export interface RuleOfRestart {
 /** What Kubernetes gives a pod that declares none. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-type Around = Pick<Pod, 'source' | 'namespace' | 'labels' | 'annotations'>;
-
-export function podOf(spec: LocatedMap, around: Around): Pod {
+export function podOf(spec: LocatedMap, around: Pick<Pod, 'source' | 'namespace' | 'labels' | 'annotations'>): Pod {
   const graceAt = at(spec, 'terminationGracePeriodSeconds');
   // Templates put numbers in quotes; what is meant is clear.
   const graceText = textAt(graceAt) ?? '';
@@ -115,11 +113,9 @@ function containerOf(node: LocatedMap, index: number): Container {
     stopSignal: textAt(node, 'lifecycle', 'stopSignal'),
     mounts: itemsAt(node, 'volumeMounts').flatMap((mount) => {
       const volume = textAt(mount, 'name');
-      const path = textAt(mount, 'mountPath');
+      const path = textAt(mount, 'mountPath')?.replace(/(?<=[^/]|^\/)\/+$/, '');
       if (mount.kind !== 'map' || volume === undefined || path === undefined) return [];
-      return [
-        { node: mount, volume, path: path.replace(/(?<=[^/]|^\/)\/+$/, ''), isReadOnly: isTrueAt(mount, 'readOnly') },
-      ];
+      return [{ node: mount, volume, path, isReadOnly: isTrueAt(mount, 'readOnly') }];
     }),
     policy: policyAt(node),
     rules: itemsAt(node, 'restartPolicyRules').map((rule) => ({

@@ -45,13 +45,8 @@ function partsOf(image: string) {
   return { name, tag: colon < 0 ? undefined : named.slice(colon + 1), digest };
 }
 
-export interface Reference {
-  /** Without registry, tag and digest; `library/` left out. */
-  readonly repository: string;
-  readonly tag: string | undefined;
-}
-
-export function referenceOf(image: string): Reference {
+/** The repository has no registry, tag or digest; `library/` is left out. */
+export function referenceOf(image: string) {
   const { name, tag } = partsOf(image);
   const parts = name.split('/');
   const [host = ''] = parts;

@@ -37,11 +37,8 @@ export function settingOf(
   }
   const text = setting.variable === undefined ? undefined : env.get(setting.variable);
   const [, count, unit] = /^(\d+)(ms|s|m)$/.exec(text ?? '') ?? [];
-  if (count !== undefined)
-    return {
-      ms: Number(count) * (unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1),
-      by: `${setting.variable}=${text}`,
-    };
+  const unitMs = unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1;
+  if (count !== undefined) return { ms: Number(count) * unitMs, by: `${setting.variable}=${text}` };
   const { defaultSeconds } = setting;
   return defaultSeconds === undefined
     ? undefined
