@@ -1,6 +1,4 @@
-/**
- * Edits of YAML and JSON texts by ranges: the values and keys that fixes write, in the style of what is around them.
- */
+/** Edits of YAML and JSON by ranges: the values and keys that fixes write, in the style of what is around them. */
 import type { Edit } from './finding.ts';
 import type { Located, LocatedList, LocatedMap, Range } from './input/located.ts';
 import { lineText, positionAt, type Source, trimmed } from './input/source.ts';

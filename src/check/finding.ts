@@ -9,7 +9,6 @@ export interface Edit extends Place {
   readonly text: string;
 }
 
-/** What a rule has found. */
 export interface Found {
   readonly severity: Severity;
   readonly message: string;

@@ -1,7 +1,4 @@
-/**
- * The flags of `sexton check`, and `.sexton-check.yaml`, which has the same keys and is found in the working directory
- * or above it.
- */
+/** The flags of `sexton check`, and the same keys in `.sexton-check.yaml` of the working directory or above it. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '../config/file/yaml.ts';

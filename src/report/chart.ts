@@ -23,7 +23,6 @@ export interface Row {
   /** In order, without overlaps. */
   readonly bars: readonly Bar[];
   readonly marks: readonly Mark[];
-  /** How it ended. */
   readonly end: string;
   readonly isBad: boolean;
   /** It is below the row of what happened, and smaller. */

@@ -8,7 +8,6 @@ import type { Activity } from './bars.ts';
 import type { Absence, Mark, MemberStop, Span } from './stop.ts';
 import { forcerText } from './words.ts';
 
-/** Where the evidence was found. */
 export interface Origin {
   readonly pod: string;
   readonly workload: string;

@@ -71,7 +71,6 @@ function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
   };
 }
 
-/** The heads of the columns of `workloadRows`. */
 export const FLEET_COLUMNS = 'workload,pods,forced,late,least left,phase,p50,p95,max'.split(',');
 
 /** A row for the whole stop, then one for each phase. */

@@ -122,7 +122,6 @@ function list(items: object): object {
   return { type: 'array', items };
 }
 
-/** Fields of one type. */
 function all(type: object, names: string): Readonly<Record<string, object>> {
   return Object.fromEntries(names.split(' ').map((name) => [name, type]));
 }

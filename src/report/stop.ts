@@ -18,7 +18,6 @@ export interface Span {
   readonly untilMs: number;
 }
 
-/** Something that happened in an instant. */
 export interface Mark {
   readonly atMs: number;
   readonly text: string;
@@ -270,7 +269,6 @@ export function isUnenforced(pod: PodStop): boolean {
 /** The kubelet gives 2 s at least, and cuts its times to seconds. */
 const UNENFORCED_MS = 3_000;
 
-/** From the stop request to the end of the last member. */
 export function stopMsOf({ beganMs, endedMs }: PodStop): number {
   return endedMs - beganMs;
 }
@@ -284,7 +282,6 @@ export function graceMsOf(pod: PodStop): number | undefined {
   return graces.length === 0 ? undefined : Math.min(...graces);
 }
 
-/** What a member did in its stop. */
 export function phasesOf({ spans }: MemberStop): readonly Span[] {
   return spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
 }

@@ -145,10 +145,7 @@ function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/**
- * A suite for each input, and in it a case for each error or warning. It has what Surefire's schema asks for; Jenkins
- * and GitLab read less.
- */
+/** By Surefire's schema: a suite for each input, a case for each error or warning. Jenkins and GitLab read less. */
 export function junitOf(result: Result): string {
   const paths = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
   const suites = [...paths].map((path) => suiteOf(path, result));

@@ -1,6 +1,4 @@
-/**
- * `--timeline svg` and `--timeline html`: predicted stops as a picture of one workload, and as a page of all inputs.
- */
+/** `--timeline svg` and `--timeline html`: predicted stops, of one workload as a picture, of all as a page. */
 import { cleanText } from '../../core/format/tombstone.ts';
 import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from '../../report/html.ts';
 import { chartSvg } from '../../report/svg.ts';

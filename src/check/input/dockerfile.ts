@@ -24,7 +24,6 @@ export interface Stage {
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
   /** Local files that are copied to where they can be started: target to source. */
   readonly copied: ReadonlyMap<string, string>;
-  /** Text of a file beside the Dockerfile; undefined: it cannot be read. */
   readonly readBeside: (path: string) => string | undefined;
 }
 

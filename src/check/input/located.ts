@@ -124,7 +124,6 @@ function nothingAt(offset: number): LocatedScalar {
   return { kind: 'scalar', start: offset, end: offset, value: null, text: '' };
 }
 
-/** Keys and indexes. */
 type Path = readonly (string | number)[];
 
 /** What a path leads to; undefined: it is not there. */
@@ -167,7 +166,6 @@ export function entriesAt(from: Located | undefined, ...path: Path): ReadonlyMap
 }
 const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map();
 
-/** Texts of a map, as of labels. */
 export function textsAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, string> {
   return textsOf([...entriesAt(from, ...path)]);
 }

@@ -36,7 +36,6 @@ const TEMPLATES = {
 } as const;
 type WorkloadKind = keyof typeof TEMPLATES;
 
-/** Kinds that are joined to workloads. */
 const JOINED = [
   ...['Service', 'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'Ingress', 'HTTPRoute', 'ConfigMap'],
   ...['BackendConfig', 'GCPBackendPolicy'],
@@ -48,7 +47,6 @@ export interface Objects {
   readonly joined: ReadonlyMap<string, readonly Other[]>;
   /** Services and budgets, by one label that they all select. */
   readonly byLabel: ReadonlyMap<string, readonly Other[]>;
-  /** How many of each kind were passed over. */
   readonly passedOver: ReadonlyMap<string, number>;
 }
 
@@ -125,7 +123,6 @@ function directoryOf({ path }: Source): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Services that send to the pods of this workload. */
 export function servicesOf({ pod }: Workload, objects: Objects): readonly Other[] {
   return nearest(pod.source, selecting(pod, objects, 'Service'), ({ source }) => source);
 }
@@ -159,7 +156,6 @@ export function scalerOf({ kind, name, pod }: Workload, objects: Objects): Other
   return nearest(pod.source, found, ({ source }) => source)[0];
 }
 
-/** Those that send to one of these Services. */
 export function ingressesOf(services: readonly Other[], objects: Objects): readonly Other[] {
   return [...joinedOf(objects, 'Ingress'), ...joinedOf(objects, 'HTTPRoute')].filter((ingress) =>
     backendsOf(ingress).some((backend) =>
@@ -182,7 +178,6 @@ function backendsOf({ kind, object, namespace }: Other) {
     .map((ref) => ({ name: textAt(ref, 'name'), namespace: textAt(ref, 'namespace') ?? namespace }));
 }
 
-/** Text of a ConfigMap of the same inputs. */
 export function configText(objects: Objects, pod: Pod, map: string, key: string): string | undefined {
   const found = joinedOf(objects, 'ConfigMap').find(
     ({ name, namespace }) => name === map && isSameNamespace(namespace, pod.namespace),

@@ -1,7 +1,4 @@
-/**
- * How long programs let their work go on after the stop signal, by their own settings on the command line or in the
- * environment.
- */
+/** How long programs work on after the stop signal, by their own settings on the command line or in variables. */
 interface Setting {
   readonly programs: RegExp;
   /** Flags that take seconds. */

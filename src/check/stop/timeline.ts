@@ -64,7 +64,6 @@ export interface ContainerStop {
 export interface Timeline {
   readonly graceMs: number;
   readonly containers: readonly ContainerStop[];
-  /** The end of the last container. */
   readonly end: Interval;
 }
 
