@@ -32,9 +32,9 @@ const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'basel
 const LIST_KEYS = ['output', 'only', 'skip', 'severity'] as const;
 
 /** As the user wrote them: flags, or keys of the file. */
-export type Given = { readonly [key in (typeof TEXT_KEYS)[number]]?: string | undefined } & {
-  readonly [key in (typeof LIST_KEYS)[number]]?: readonly string[] | undefined;
-};
+export type Given = {
+  readonly [key in (typeof TEXT_KEYS)[number]]?: string | undefined;
+} & { readonly [key in (typeof LIST_KEYS)[number]]?: readonly string[] | undefined };
 
 /** Thrown with what is wrong, and the remedy. */
 export class SettingError extends Error {}
