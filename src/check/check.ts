@@ -1,7 +1,4 @@
-/**
- * Checks texts: reads them, joins what belongs together, runs the rules, and takes out what is ignored. No files and no
- * network.
- */
+/** Reads texts, joins what belongs together, runs the rules, and takes out what is ignored. No files, no network. */
 import type { Finding, Severity } from './finding.ts';
 import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
@@ -33,7 +30,6 @@ export interface Result {
   readonly findings: readonly Finding[];
   readonly ignored: readonly Ignored[];
   readonly unreadable: readonly Unreadable[];
-  /** Paths of inputs without any object. */
   readonly objectless: ReadonlySet<string>;
   readonly workloads: readonly CheckedWorkload[];
   /** Services of Compose files, and stages of Dockerfiles. */
@@ -90,12 +86,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     sources: read.sources,
   };
 
-  function findingsOn<On extends Kind>(
-    on: On,
-    about: CaseOf<On>,
-    subject: string,
-    subjectAt: Place,
-  ): readonly Finding[] {
+  function findingsOn<On extends Kind>(on: On, about: CaseOf<On>, subject: string, subjectAt: Place): Finding[] {
     return rules
       .filter((rule): rule is Rule<On> => rule.on === on)
       .flatMap((rule) =>

@@ -1,6 +1,4 @@
-/**
- * Edits of YAML and JSON texts by ranges: the values and keys that fixes write, in the style of what is around them.
- */
+/** Edits of YAML and JSON by ranges: the values and keys that fixes write, in the style of what is around them. */
 import type { Edit } from './finding.ts';
 import type { Located, LocatedList, LocatedMap, Range } from './input/located.ts';
 import { lineText, positionAt, type Source, trimmed } from './input/source.ts';
@@ -17,21 +15,18 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: s
   // What a merge key brings stands somewhere else.
   const first = [...map.entries.values()].find((entry) => entry.key.start >= map.start && entry.key.end <= map.end);
   if (first === undefined || map.entries.has(key)) return [];
+  const { start } = first.key;
   if (map.isFlow) {
-    const isJson = source.text[first.key.start] === '"';
-    const text = isJson ? `"${key}": ${jsonOf(value)}, ` : `${key}: ${value}, `;
-    return [{ source, start: first.key.start, end: first.key.start, text }];
+    const text = source.text[start] === '"' ? `"${key}": ${jsonOf(value)}, ` : `${key}: ${value}, `;
+    return [{ source, start, end: start, text }];
   }
-  const { line, column } = positionAt(source, first.key.start);
+  const { line, column } = positionAt(source, start);
   const before = lineText(source, line).slice(0, column - 1);
   // A key behind an anchor or a question mark has no indentation to copy.
   if (!/^[\s-]*$/.test(before)) return [];
   const indent = before.replaceAll('-', ' ');
   const isOneLine = first.value.kind === 'scalar' && positionAt(source, first.value.end).line === line;
-  if (!isOneLine)
-    return [
-      { source, start: first.key.start, end: first.key.start, text: `${key}: ${value}${lineEnd(source)}${indent}` },
-    ];
+  if (!isOneLine) return [{ source, start, end: start, text: `${key}: ${value}${lineEnd(source)}${indent}` }];
   const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
   return [{ source, start: end, end, text: `${lineEnd(source)}${indent}${key}: ${value}` }];
 }

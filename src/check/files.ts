@@ -1,6 +1,4 @@
-/**
- * The inputs of a check: files, directories and standard input.
- */
+/** The inputs of a check: files, directories and standard input. */
 import { isUtf8 } from 'node:buffer';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

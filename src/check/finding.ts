@@ -1,6 +1,4 @@
-/**
- * What a rule has found, and where.
- */
+/** What a rule has found, and where. */
 import type { Place } from './input/source.ts';
 
 export const SEVERITIES = ['info', 'warning', 'error'] as const;
@@ -11,7 +9,6 @@ export interface Edit extends Place {
   readonly text: string;
 }
 
-/** What a rule has found. */
 export interface Found {
   readonly severity: Severity;
   readonly message: string;

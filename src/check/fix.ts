@@ -1,6 +1,4 @@
-/**
- * The edits of findings, applied to the texts, and as a patch. What no edit touches stays byte for byte.
- */
+/** The edits of findings, applied to the texts, and as a patch. What no edit touches stays byte for byte. */
 import type { Result } from './check.ts';
 import { applied, inOrder } from './edits.ts';
 import type { Edit, Finding } from './finding.ts';
@@ -88,10 +86,9 @@ const MOST_PASSES = 10;
 
 /**
  * Repairs until nothing is left to repair. A fix may have to wait for another one that touches it, and may need another
- * one: a longer hook a longer grace period.
- *
- * `first` is what the check of the inputs has found, `checkAgain` the same check; `isWanted`: what is repaired of it.
- * Returns for each text that changes all edits as if they were made at once, and the result of the repaired texts.
+ * one: a longer hook a longer grace period. `first` is what the check of the inputs has found, `checkAgain` the same
+ * check; `isWanted`: what is repaired of it. Returns for each text that changes all edits as if they were made at once,
+ * and the result of the repaired texts.
  */
 export async function repaired(
   inputs: readonly Input[],
@@ -108,9 +105,7 @@ export async function repaired(
       const index = result.sources.indexOf(source);
       drafts.set(index, edited(drafts.get(index) ?? draftOf(source.text), edits));
     }
-    result = await checkAgain(
-      inputs.map((input, index) => ({ ...input, text: drafts.get(index)?.text ?? input.text })),
-    );
+    result = await checkAgain(inputs.map((input, at) => ({ ...input, text: drafts.get(at)?.text ?? input.text })));
   }
   const changes = first.sources.flatMap((source, index): Fixed[] => {
     const draft = drafts.get(index);

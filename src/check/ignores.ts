@@ -17,7 +17,6 @@ import { RULE_IDS } from './rules/table.ts';
 export interface Ignore {
   readonly rules: readonly string[];
   readonly reason: string | undefined;
-  /** Where it is written. */
   readonly place: Place;
   /** Findings that begin in here. */
   readonly covers: Range;
@@ -110,7 +109,6 @@ function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
   });
 }
 
-/** A finding that is ignored. */
 export interface Ignored {
   readonly finding: Finding;
   readonly reason: string | undefined;

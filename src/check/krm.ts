@@ -8,9 +8,8 @@ import { itemsAt, type Located, parseLocated, textAt, textsAt } from './input/lo
 import { makeSource, trimmed } from './input/source.ts';
 
 export function isResourceList(text: string): boolean {
-  return (
-    /kind["']?\s*:\s*["']?ResourceList/.test(text) && textAt(parseLocated(text).roots[0], 'kind') === 'ResourceList'
-  );
+  if (!/kind["']?\s*:\s*["']?ResourceList/.test(text)) return false;
+  return textAt(parseLocated(text).roots[0], 'kind') === 'ResourceList';
 }
 
 export function krmOf(text: string, result: Result): string {

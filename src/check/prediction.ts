@@ -1,9 +1,7 @@
 /**
  * `sexton report --against FILE`: which workload of the inputs a pod is of, and what its manifest lets expect of the
- * members.
- *
- * A pod belongs to the workload that has a container for each member, by the name that sexton has there or by the
- * container's own. If several workloads fit, the one that is named as the pod's controller counts.
+ * members. A pod belongs to the workload that has a container for each member, by the name that sexton has there or by
+ * the container's own. If several workloads fit, the one that is named as the pod's controller counts.
  */
 import { bad, good, type Parse } from '../config/notation/parse.ts';
 import { cleanText } from '../core/format/tombstone.ts';
@@ -42,9 +40,8 @@ function titleOf({ workload: { kind, name, pod } }: CheckedWorkload): string {
 
 /** By the name of the member. */
 function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
-  return new Map(
-    timeline.containers.map((stop, index) => [containers[index]?.sexton?.run?.member.name ?? stop.name, stop]),
-  );
+  const nameOf = (index: number): string | undefined => containers[index]?.sexton?.run?.member.name;
+  return new Map(timeline.containers.map((stop, index) => [nameOf(index) ?? stop.name, stop]));
 }
 
 function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction {
@@ -60,19 +57,16 @@ export function sinceFirstTerm(
     minMs: Math.min(...stops.map(([, { term }]) => term.minMs)),
     maxMs: Math.min(...stops.map(([, { term }]) => term.maxMs)),
   };
-  const predicted = stops.map(([name, stop]): [string, MemberPrediction] => [
+  const since = (ms: number): number => ms - first.maxMs;
+  const predicted = ([name, stop]: (typeof stops)[number]): [string, MemberPrediction] => [
     name,
     {
-      minMs: Math.max(0, stop.end.minMs - first.maxMs),
+      minMs: Math.max(0, since(stop.end.minMs)),
       maxMs: stop.end.maxMs - first.minMs,
       kill: stop.killed === 'never' && stop.mayKillItself ? 'maybe' : stop.killed,
-      bars: barsOf(stop, 0).map((bar) => ({
-        ...bar,
-        fromMs: bar.fromMs - first.maxMs,
-        untilMs: bar.untilMs - first.maxMs,
-      })),
-      marks: marksOf(stop).map((mark) => ({ ...mark, atMs: mark.atMs - first.maxMs })),
+      bars: barsOf(stop, 0).map((bar) => ({ ...bar, fromMs: since(bar.fromMs), untilMs: since(bar.untilMs) })),
+      marks: marksOf(stop).map((mark) => ({ ...mark, atMs: since(mark.atMs) })),
     },
-  ]);
-  return new Map(predicted);
+  ];
+  return new Map(stops.map(predicted));
 }

@@ -1,7 +1,4 @@
-/**
- * The flags of `sexton check`, and `.sexton-check.yaml`, which has the same keys and is found in the working directory
- * or above it.
- */
+/** The flags of `sexton check`, and the same keys in `.sexton-check.yaml` of the working directory or above it. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '../config/file/yaml.ts';
@@ -142,11 +139,9 @@ function parseScenario(word: string): Parse<Scenario> {
 }
 
 function imagesOf(path: string): Images {
-  const { images } = record('--images', path, jsonFile('--images', path));
-  const entries = Object.entries(record('--images', path, images));
-  return new Map(
-    entries.map(([name, facts]) => [familiarName(name), factsOf(path, name, record('--images', path, facts))]),
-  );
+  const recordOf = (value: unknown): Record<string, unknown> => record('--images', path, value);
+  const entries = Object.entries(recordOf(recordOf(jsonFile('--images', path)).images));
+  return new Map(entries.map(([name, facts]) => [familiarName(name), factsOf(path, name, recordOf(facts))]));
 }
 
 function factsOf(path: string, name: string, facts: Record<string, unknown>): ImageFacts {
@@ -158,10 +153,7 @@ function factsOf(path: string, name: string, facts: Record<string, unknown>): Im
 
 type Shape = readonly [isRight: (value: unknown) => boolean, what: string];
 const TEXT: Shape = [(value) => typeof value === 'string', 'a text'];
-const TEXTS: Shape = [
-  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
-  'a list of texts',
-];
+const TEXTS: Shape = [(value) => Array.isArray(value) && value.every(TEXT[0]), 'a list of texts'];
 /** By the keys of `ImageFacts`. */
 const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
   entrypoint: TEXTS,

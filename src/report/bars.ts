@@ -1,6 +1,4 @@
-/**
- * The parts of a chart: its time axis and what stands in a row. A check predicts a pod's stop in them.
- */
+/** The parts of a chart: its time axis and what stands in a row. A check predicts a pod's stop in them. */
 import { seconds } from '../core/format/evidence.ts';
 
 /**

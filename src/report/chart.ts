@@ -1,8 +1,6 @@
 /**
  * What text, picture and page draw of a stop: rows of bars on one time axis. A report makes it of what was, a check of
- * what will be.
- *
- * All text is printable: it went through `cleanText`.
+ * what will be. All text is printable: it went through `cleanText`.
  */
 import { seconds } from '../core/format/evidence.ts';
 import { type Axis, axisBetween, type Bar, type Mark, type Paint, shareOf } from './bars.ts';
@@ -25,7 +23,6 @@ export interface Row {
   /** In order, without overlaps. */
   readonly bars: readonly Bar[];
   readonly marks: readonly Mark[];
-  /** How it ended. */
   readonly end: string;
   readonly isBad: boolean;
   /** It is below the row of what happened, and smaller. */

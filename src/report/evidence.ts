@@ -2,14 +2,12 @@
  * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped.
  * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
-
 import { type Connections, msOf } from '../core/format/evidence.ts';
 import { cleanText, type DeathReason } from '../core/format/tombstone.ts';
 import type { Activity } from './bars.ts';
 import type { Absence, Mark, MemberStop, Span } from './stop.ts';
 import { forcerText } from './words.ts';
 
-/** Where the evidence was found. */
 export interface Origin {
   readonly pod: string;
   readonly workload: string;
@@ -21,7 +19,7 @@ export interface Origin {
 export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): MemberStop | undefined {
   if (!isRecord(value)) return undefined;
   const [name, session, stopReason] = ['Name', 'Session', 'StopReason'].map((key) => textOf(value, key));
-  const [bornMs, requestedMs, writtenMs] = ['Born', 'StopRequested', 'Died'].map((key) => timeOf(value, key));
+  const [bornMs, requestedMs, writtenMs] = ['Born', 'StopRequested', 'Died'].map((key) => msOf(textOf(value, key)));
   const unfinished = textOf(value, 'Unfinished');
   // Nothing was written after the stop had begun: it was ended from outside.
   const isCut = writtenMs === undefined && unfinished !== undefined;
@@ -115,12 +113,7 @@ function sumOf(times: readonly PhaseTime[]): number {
  * One phase after the other, backwards from the death: the first ones may be of a life that had failed before the
  * request. The last phase of a stop that was cut has the time that the others leave.
  */
-function spansOf(
-  times: readonly PhaseTime[],
-  requestedMs: number | undefined,
-  diedMs: number,
-  isCut: boolean,
-): readonly Span[] {
+function spansOf(times: readonly PhaseTime[], requestedMs: number | undefined, diedMs: number, isCut: boolean): Span[] {
   if (requestedMs === undefined || requestedMs > diedMs) return [];
   const spans: Span[] = [];
   const cutMs = isCut ? diedMs - requestedMs - sumOf(times) : 0;
@@ -164,10 +157,6 @@ export function connectionsOf(value: unknown): Connections | undefined {
 
 function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function timeOf(value: Record<string, unknown>, key: string): number | undefined {
-  return msOf(textOf(value, key));
 }
 
 function textOf(value: Record<string, unknown>, key: string): string | undefined {

@@ -1,6 +1,4 @@
-/**
- * Many pods' stops as figures by workload.
- */
+/** Many pods' stops as figures by workload. */
 import { seconds } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import { isAsPredicted } from './prediction.ts';
@@ -73,7 +71,6 @@ function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
   };
 }
 
-/** The heads of the columns of `workloadRows`. */
 export const FLEET_COLUMNS = 'workload,pods,forced,late,least left,phase,p50,p95,max'.split(',');
 
 /** A row for the whole stop, then one for each phase. */

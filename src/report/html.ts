@@ -1,9 +1,8 @@
 /**
  * Stops as one HTML page. One pod has its picture, its critical chain and a table; many have their figures first, then
- * the pictures of the worst. Nothing is loaded from elsewhere: the page's own Content-Security-Policy forbids it.
- *
- * Names stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and
- * paper. What is written into a bar shows only where the window is wide enough for it; a table has it in any case.
+ * the pictures of the worst. Nothing is loaded from elsewhere: the page's own Content-Security-Policy forbids it. Names
+ * stand above their bars, and bars are laid out in percent, so that one page fits a telephone, a wide screen and paper.
+ * What is written into a bar shows only where the window is wide enough for it; a table has it in any case.
  */
 import { seconds } from '../core/format/evidence.ts';
 import { type Chart, chartOf, isOnAxis, labelOf, legendOf, type Row } from './chart.ts';
@@ -121,9 +120,8 @@ export function sectionsHtml<One>(
 export function chartHtml(chart: Chart): string {
   const { axis, rows, deadline, notes } = chart;
   const due = deadline && `<small class="${isOnAxis(axis, deadline) ? 'bad' : ''}">${deadline.text}</small>`;
-  const key = legendOf(chart).map(
-    ([what, text]) => `<small><svg viewBox="0 0 12 12">${sampleSvg(what)}</svg>${text}</small>`,
-  );
+  const sample = (what: string) => `<svg viewBox="0 0 12 12">${sampleSvg(what)}</svg>`;
+  const key = legendOf(chart).map(([what, text]) => `<small>${sample(what)}${text}</small>`);
   return `<div aria-hidden="true">
 <svg height="16">${scaleSvg(axis)}</svg>
 ${rows.map((row) => rowHtml(row, chart)).join('\n')}
@@ -143,9 +141,8 @@ function rowHtml(row: Row, chart: Chart): string {
 
 export function tableHtml(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const heads = head.map((text) => `<th>${text}</th>`).join('');
-  const body = rows.map(
-    (row) => `<tr>${row.map((text, at) => `<td data-head="${head[at]}">${prose(text)}</td>`).join('')}</tr>`,
-  );
+  const cell = (text: string, at: number) => `<td data-head="${head[at]}">${prose(text)}</td>`;
+  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`);
   return `<table class="n"><thead><tr>${heads}</tr></thead><tbody>${body.join('')}</tbody></table>`;
 }
 

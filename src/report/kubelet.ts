@@ -170,10 +170,8 @@ function platformOf(spec: unknown, metadata: Record<string, unknown>, status: Re
   const instead = declaredMs === undefined || declaredMs === graceMs ? '' : ` instead of ${declaredMs / 1_000} s`;
   const grace = dueMs === undefined ? '' : ` with a grace period of ${(graceMs ?? 0) / 1_000} s${instead}`;
   const cause = causeOf(status) ?? causeOf({ reason: disruption?.reason });
-  const why = [
-    ...(cause === undefined ? [] : [cause]),
-    ...(deletionTimestamp === undefined ? [] : [`deleted${grace}`]),
-  ].join(', ');
+  const causes = [cause, deletionTimestamp === undefined ? undefined : `deleted${grace}`];
+  const why = causes.filter((one) => one !== undefined).join(', ');
   return { ...(why !== '' && { why }), askedMs, graceMs, isDisrupted: cause !== undefined };
 }
 

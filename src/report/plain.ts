@@ -1,6 +1,4 @@
-/**
- * Stops for other programs: JSON with its schema, and Chrome's trace events (which Perfetto opens).
- */
+/** Stops for other programs: JSON with its schema, and Chrome's trace events (which Perfetto opens). */
 import { fleetOf } from './fleet.ts';
 import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
 import { forcedOf, graceMsOf, lateOf, lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
@@ -124,7 +122,6 @@ function list(items: object): object {
   return { type: 'array', items };
 }
 
-/** Fields of one type. */
 function all(type: object, names: string): Readonly<Record<string, object>> {
   return Object.fromEntries(names.split(' ').map((name) => [name, type]));
 }

@@ -1,9 +1,7 @@
 /**
  * What was predicted of a pod's stop beside what happened: members that ended outside of the predicted times, and KILLs
- * that were not predicted.
- *
- * A prediction is for a deletion, so it is compared only where the platform has sent a stop signal, and from the first
- * one on. No member knows what a hook of the platform did before it.
+ * that were not predicted. A prediction is for a deletion, so it is compared only where the platform has sent a stop
+ * signal, and from the first one on. No member knows what a hook of the platform did before it.
  */
 import { seconds } from '../core/format/evidence.ts';
 import type { MemberPrediction } from './bars.ts';

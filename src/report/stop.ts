@@ -1,8 +1,7 @@
 /**
  * How the members of a pod stopped: the model between the sources (`tombstones.ts`, `evidence.ts`, `kubelet.ts`) and
- * the formats. Neither side knows the other.
- *
- * Times are milliseconds since 1970, UTC, with fractions. All text is printable: it went through `cleanText`.
+ * the formats. Neither side knows the other. Times are milliseconds since 1970, UTC, with fractions. All text is
+ * printable: it went through `cleanText`.
  */
 import type { Role } from '../core/config.ts';
 import type { Connections } from '../core/format/evidence.ts';
@@ -19,7 +18,6 @@ export interface Span {
   readonly untilMs: number;
 }
 
-/** Something that happened in an instant. */
 export interface Mark {
   readonly atMs: number;
   readonly text: string;
@@ -185,10 +183,7 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
  * One container may have stopped before the pod did. Another stop begins where the grace period of the one before is
  * over, or where the pod and not only a container was asked.
  */
-function membersOfLastStop(
-  members: readonly MemberStop[],
-  platform: PlatformRecord | undefined,
-): readonly MemberStop[] {
+function membersOfLastStop(members: readonly MemberStop[], platform: PlatformRecord | undefined): MemberStop[] {
   const podAskedMs = platform?.askedMs ?? Number.NEGATIVE_INFINITY;
   const started = members.flatMap((member) => {
     const startMs = startMsOf(member);
@@ -274,7 +269,6 @@ export function isUnenforced(pod: PodStop): boolean {
 /** The kubelet gives 2 s at least, and cuts its times to seconds. */
 const UNENFORCED_MS = 3_000;
 
-/** From the stop request to the end of the last member. */
 export function stopMsOf({ beganMs, endedMs }: PodStop): number {
   return endedMs - beganMs;
 }
@@ -288,7 +282,6 @@ export function graceMsOf(pod: PodStop): number | undefined {
   return graces.length === 0 ? undefined : Math.min(...graces);
 }
 
-/** What a member did in its stop. */
 export function phasesOf({ spans }: MemberStop): readonly Span[] {
   return spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
 }

@@ -22,7 +22,6 @@ const [MAX_NAME, MAX_END, MAX_LINES] = [66, 36, 3];
 const MAX_TICKS = 5;
 const LEGEND_COLUMNS = 3;
 
-/** One pod's stop as a whole SVG document. */
 export function podSvg(pod: PodStop): string {
   return chartSvg(titleOf(pod), sentenceOf(pod), chartOf(pod), comparisonLines(pod));
 }

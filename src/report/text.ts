@@ -1,7 +1,4 @@
-/**
- * A stop as text for a terminal: a sentence, the chart, then the critical chain. The chart has a bar a row on one time
- * axis, the marks, the deadline, and what each sign means.
- */
+/** A stop as text for a terminal: a sentence, the chart with what each sign means, then the critical chain. */
 import { formatTable } from '../text/table.ts';
 import { type Axis, type Mark, type Paint, shareOf, ticksOf } from './bars.ts';
 import { type Chart, chartOf, isOnAxis, type Note, type Row } from './chart.ts';
@@ -13,9 +10,7 @@ import { chainLines, podName, presentLines, sentenceOf, shorten, wrap } from './
 export interface TextStyle {
   /** Columns. */
   readonly width: number;
-  /** Escape sequences for colours. */
   readonly colours: boolean;
-  /** Nothing but ASCII. */
   readonly ascii: boolean;
 }
 

@@ -2,7 +2,6 @@
  * From a tombstone to how its member stopped. The history has each phase, hook and signal with its time. An older or a
  * foreign tombstone has less, and what it does not say is left out.
  */
-
 import { absencesIn, hurryIn } from '../core/format/course.ts';
 import { msOf } from '../core/format/evidence.ts';
 import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tombstone.ts';

@@ -1,22 +1,9 @@
-/**
- * What a report says in words: one sentence for a pod's stop, and the critical chain.
- */
+/** What a report says in words: one sentence for a pod's stop, and the critical chain. */
 import { type Forcer, seconds } from '../core/format/evidence.ts';
 import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
-import {
-  endMsOf,
-  forcedOf,
-  graceMsOf,
-  isUnenforced,
-  lateOf,
-  lengthOf,
-  type MemberStop,
-  type PodStop,
-  phasesOf,
-  type Span,
-  stopMsOf,
-} from './stop.ts';
+import type { MemberStop, PodStop, Span } from './stop.ts';
+import { endMsOf, forcedOf, graceMsOf, isUnenforced, lateOf, lengthOf, phasesOf, stopMsOf } from './stop.ts';
 
 const NAMES: Readonly<Record<Activity, string>> = {
   run: 'running',

@@ -1,7 +1,4 @@
-/**
- * The table of rules as text: `--list-rules`, `--explain`, and a section a rule in Markdown, which is on docs/rules.md
- * and in SARIF.
- */
+/** Rules as text: `--list-rules`, `--explain`, and in Markdown a section for each, for docs/rules.md and SARIF. */
 import { formatTable } from '../../text/table.ts';
 import type { Rule } from '../rules/rule.ts';
 import { examplesOf, RULES } from '../rules/table.ts';

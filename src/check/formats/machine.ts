@@ -1,6 +1,4 @@
-/**
- * Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit.
- */
+/** Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit. */
 import type { Result } from '../check.ts';
 import { type Finding, SEVERITIES, type Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';
@@ -147,10 +145,7 @@ function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/**
- * A suite for each input, and in it a case for each error or warning. It has what Surefire's schema asks for; Jenkins
- * and GitLab read less.
- */
+/** By Surefire's schema: a suite for each input, a case for each error or warning. Jenkins and GitLab read less. */
 export function junitOf(result: Result): string {
   const paths = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
   const suites = [...paths].map((path) => suiteOf(path, result));

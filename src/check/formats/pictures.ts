@@ -1,6 +1,4 @@
-/**
- * `--timeline svg` and `--timeline html`: predicted stops as a picture of one workload, and as a page of all inputs.
- */
+/** `--timeline svg` and `--timeline html`: predicted stops, of one workload as a picture, of all as a page. */
 import { cleanText } from '../../core/format/tombstone.ts';
 import { chartHtml, pageHtml, prose, sectionsHtml, tableHtml } from '../../report/html.ts';
 import { chartSvg } from '../../report/svg.ts';
@@ -25,12 +23,9 @@ export function checkPage(result: Result): string {
   const rest = otherFindings(result);
   const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
   const [only] = workloads;
-  const title =
-    workloads.length === 1 && only !== undefined
-      ? `How ${nameOf(only)} will stop`
-      : `How ${workloads.length} workloads will stop`;
+  const named = workloads.length === 1 && only !== undefined ? nameOf(only) : `${workloads.length} workloads`;
   const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(path, line), cleanText(why)]);
-  return pageHtml(title, [
+  return pageHtml(`How ${named} will stop`, [
     `<p>${prose(summaryOf(result).trimEnd())}</p>`,
     ...sectionsHtml(
       worst,

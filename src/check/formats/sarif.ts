@@ -1,6 +1,4 @@
-/**
- * Findings as SARIF 2.1.0, with the page of each rule, fixes as exact replacements, and fingerprints.
- */
+/** Findings as SARIF 2.1.0, with the page of each rule, fixes as exact replacements, and fingerprints. */
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
 import { fingerprintsOf } from '../fingerprint.ts';

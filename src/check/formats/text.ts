@@ -1,6 +1,4 @@
-/**
- * Findings for a terminal: a workload with its timeline, then its findings with place and rule.
- */
+/** Findings for a terminal: a workload with its timeline, then its findings with place and rule. */
 import { chartLines, type TextStyle } from '../../report/text.ts';
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
@@ -25,12 +23,10 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   }
   const rest = otherFindings(result);
   if (rest.length > 0) parts.push(rest.map((one) => line(one, style)).join(''));
-  if (result.unreadable.length > 0)
-    parts.push(
-      result.unreadable
-        .map(({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`)
-        .join(''),
-    );
+  const unread = result.unreadable.map(
+    ({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`,
+  );
+  if (unread.length > 0) parts.push(unread.join(''));
   if (result.findings.length > FEW) parts.push(byRule(result.findings));
   const text = [...parts, summaryOf(result)].join('\n');
   // GitHub's runner takes a line that begins so as a command.

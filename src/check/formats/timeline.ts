@@ -12,17 +12,14 @@ import type { ContainerStop, Timeline } from '../stop/timeline.ts';
 
 export function timelineChart({ containers, graceMs }: Timeline, findings: readonly Finding[]): Chart {
   const axis = axisBetween(0, Math.max(graceMs, ...containers.map(lastMs)));
-  const notes = findings
-    .flatMap(({ rule, atMs, message }) => (atMs === undefined ? [] : [{ rule, atMs, message }]))
-    .filter(({ atMs }) => atMs <= axis.untilMs)
-    .map(({ rule, atMs, message }): Note => ({ atMs, text: rule, detail: cleanText(message) }));
+  const notes = findings.flatMap(({ rule, atMs, message }): Note[] =>
+    atMs === undefined || atMs > axis.untilMs ? [] : [{ atMs, text: rule, detail: cleanText(message) }],
+  );
   return {
     axis,
     rows: containers.map((stop) => rowOf(stop, axis.fromMs)),
     deadline: { atMs: graceMs, text: `grace period over at ${secondsText(graceMs)}` },
-    notes: notes.filter(
-      ({ atMs, text }, index) => notes.findIndex((one) => one.atMs === atMs && one.text === text) === index,
-    ),
+    notes: notes.filter(({ atMs, text }, at) => notes.findIndex((n) => n.atMs === atMs && n.text === text) === at),
   };
 }
 

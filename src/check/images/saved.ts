@@ -1,6 +1,4 @@
-/**
- * Images that are saved: OCI layouts (github.com/opencontainers/image-spec, image-layout.md) and the archives of `docker save`.
- */
+/** Saved images: OCI layouts (github.com/opencontainers/image-spec, image-layout.md), and archives of `docker save`. */
 import { type Blobs, ImageError } from './blobs.ts';
 
 export interface SavedImage {

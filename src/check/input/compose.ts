@@ -1,6 +1,3 @@
-/**
- * Services of a Compose file.
- */
 import { parseGoDuration } from '../../config/notation/duration.ts';
 import { parseWords } from '../../config/notation/words.ts';
 import { at, entriesAt, itemsAt, type Located, type LocatedMap, textAt, wordsAt } from './located.ts';

@@ -1,6 +1,4 @@
-/**
- * The last stage of a Dockerfile: what a container of it starts, and the signal that stops it.
- */
+/** The last stage of a Dockerfile: what a container of it starts, and the signal that stops it. */
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import type { Range } from './located.ts';
 import type { Source } from './source.ts';
@@ -26,7 +24,6 @@ export interface Stage {
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
   /** Local files that are copied to where they can be started: target to source. */
   readonly copied: ReadonlyMap<string, string>;
-  /** Text of a file beside the Dockerfile; undefined: it cannot be read. */
   readonly readBeside: (path: string) => string | undefined;
 }
 

@@ -66,8 +66,7 @@ const MAX_DEPTH = 100;
 function locate(document: Document): Located | undefined {
   const anchors = new Map<string, Node>();
   const known = new Map<Node, Located>();
-  const root = of(document.contents as Node | null, 0);
-  return root;
+  return of(document.contents as Node | null, 0);
 
   function of(node: Node | null | undefined, depth: number): Located | undefined {
     if (node === null || node === undefined || depth > MAX_DEPTH) return undefined;
@@ -125,7 +124,6 @@ function nothingAt(offset: number): LocatedScalar {
   return { kind: 'scalar', start: offset, end: offset, value: null, text: '' };
 }
 
-/** Keys and indexes. */
 type Path = readonly (string | number)[];
 
 /** What a path leads to; undefined: it is not there. */
@@ -168,15 +166,12 @@ export function entriesAt(from: Located | undefined, ...path: Path): ReadonlyMap
 }
 const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map();
 
-/** Texts of a map, as of labels. */
 export function textsAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, string> {
   return textsOf([...entriesAt(from, ...path)]);
 }
 
 export function textsOf(entries: readonly (readonly [name: string, entry: Entry])[]): ReadonlyMap<string, string> {
-  return new Map(
-    entries.flatMap(([name, { value }]) => (value.kind === 'scalar' ? [[name, value.text] as const] : [])),
-  );
+  return new Map(entries.flatMap(([key, { value }]) => (value.kind === 'scalar' ? [[key, value.text] as const] : [])));
 }
 
 /** All its items, if they are scalars; undefined: it is not there. */

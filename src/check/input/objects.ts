@@ -1,18 +1,6 @@
-/**
- * The objects of all inputs: workloads with their pods, and what is joined to them by selector and name.
- */
-import {
-  at,
-  type Entry,
-  entriesAt,
-  itemsAt,
-  type Located,
-  type LocatedMap,
-  textAt,
-  textsAt,
-  textsOf,
-  wholeAt,
-} from './located.ts';
+/** The objects of all inputs: workloads with their pods, and what is joined to them by selector and name. */
+import type { Entry, Located, LocatedMap } from './located.ts';
+import { at, entriesAt, itemsAt, textAt, textsAt, textsOf, wholeAt } from './located.ts';
 import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
 
@@ -48,7 +36,6 @@ const TEMPLATES = {
 } as const;
 type WorkloadKind = keyof typeof TEMPLATES;
 
-/** Kinds that are joined to workloads. */
 const JOINED = [
   ...['Service', 'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'Ingress', 'HTTPRoute', 'ConfigMap'],
   ...['BackendConfig', 'GCPBackendPolicy'],
@@ -60,7 +47,6 @@ export interface Objects {
   readonly joined: ReadonlyMap<string, readonly Other[]>;
   /** Services and budgets, by one label that they all select. */
   readonly byLabel: ReadonlyMap<string, readonly Other[]>;
-  /** How many of each kind were passed over. */
   readonly passedOver: ReadonlyMap<string, number>;
 }
 
@@ -137,7 +123,6 @@ function directoryOf({ path }: Source): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Services that send to the pods of this workload. */
 export function servicesOf({ pod }: Workload, objects: Objects): readonly Other[] {
   return nearest(pod.source, selecting(pod, objects, 'Service'), ({ source }) => source);
 }
@@ -171,7 +156,6 @@ export function scalerOf({ kind, name, pod }: Workload, objects: Objects): Other
   return nearest(pod.source, found, ({ source }) => source)[0];
 }
 
-/** Those that send to one of these Services. */
 export function ingressesOf(services: readonly Other[], objects: Objects): readonly Other[] {
   return [...joinedOf(objects, 'Ingress'), ...joinedOf(objects, 'HTTPRoute')].filter((ingress) =>
     backendsOf(ingress).some((backend) =>
@@ -180,13 +164,8 @@ export function ingressesOf(services: readonly Other[], objects: Objects): reado
   );
 }
 
-interface Backend {
-  readonly name: string | undefined;
-  readonly namespace: string | undefined;
-}
-
 /** The Services that an Ingress or a route of the Gateway API sends to. */
-function backendsOf({ kind, object, namespace }: Other): readonly Backend[] {
+function backendsOf({ kind, object, namespace }: Other) {
   const rules = itemsAt(object, 'spec', 'rules');
   if (kind === 'Ingress') {
     const paths = rules.flatMap((rule) => itemsAt(rule, 'http', 'paths').map((path) => at(path, 'backend')));
@@ -199,7 +178,6 @@ function backendsOf({ kind, object, namespace }: Other): readonly Backend[] {
     .map((ref) => ({ name: textAt(ref, 'name'), namespace: textAt(ref, 'namespace') ?? namespace }));
 }
 
-/** Text of a ConfigMap of the same inputs. */
 export function configText(objects: Objects, pod: Pod, map: string, key: string): string | undefined {
   const found = joinedOf(objects, 'ConfigMap').find(
     ({ name, namespace }) => name === map && isSameNamespace(namespace, pod.namespace),

@@ -1,17 +1,6 @@
-/**
- * A pod as a manifest has it: what matters to its stop, each part with its place.
- */
-import {
-  at,
-  entriesAt,
-  isTrueAt,
-  itemsAt,
-  type Located,
-  type LocatedMap,
-  textAt,
-  wholeAt,
-  wordsAt,
-} from './located.ts';
+/** A pod as a manifest has it: what matters to its stop, each part with its place. */
+import type { Located, LocatedMap } from './located.ts';
+import { at, entriesAt, isTrueAt, itemsAt, textAt, wholeAt, wordsAt } from './located.ts';
 import type { Source } from './source.ts';
 
 export type Policy = 'Always' | 'OnFailure' | 'Never';
@@ -80,9 +69,7 @@ export interface RuleOfRestart {
 /** What Kubernetes gives a pod that declares none. */
 const DEFAULT_GRACE_SECONDS = 30;
 
-type Around = Pick<Pod, 'source' | 'namespace' | 'labels' | 'annotations'>;
-
-export function podOf(spec: LocatedMap, around: Around): Pod {
+export function podOf(spec: LocatedMap, around: Pick<Pod, 'source' | 'namespace' | 'labels' | 'annotations'>): Pod {
   const graceAt = at(spec, 'terminationGracePeriodSeconds');
   // Templates put numbers in quotes; what is meant is clear.
   const graceText = textAt(graceAt) ?? '';
@@ -126,11 +113,9 @@ function containerOf(node: LocatedMap, index: number): Container {
     stopSignal: textAt(node, 'lifecycle', 'stopSignal'),
     mounts: itemsAt(node, 'volumeMounts').flatMap((mount) => {
       const volume = textAt(mount, 'name');
-      const path = textAt(mount, 'mountPath');
+      const path = textAt(mount, 'mountPath')?.replace(/(?<=[^/]|^\/)\/+$/, '');
       if (mount.kind !== 'map' || volume === undefined || path === undefined) return [];
-      return [
-        { node: mount, volume, path: path.replace(/(?<=[^/]|^\/)\/+$/, ''), isReadOnly: isTrueAt(mount, 'readOnly') },
-      ];
+      return [{ node: mount, volume, path, isReadOnly: isTrueAt(mount, 'readOnly') }];
     }),
     policy: policyAt(node),
     rules: itemsAt(node, 'restartPolicyRules').map((rule) => ({

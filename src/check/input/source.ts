@@ -1,6 +1,3 @@
-/**
- * A text that is checked, and places in it.
- */
 import type { Range } from './located.ts';
 
 export interface Source {
@@ -11,7 +8,6 @@ export interface Source {
   readonly lines: readonly number[];
 }
 
-/** A range of one source. */
 export interface Place extends Range {
   readonly source: Source;
 }

@@ -1,6 +1,4 @@
-/**
- * Classifies each text of the inputs: documents of YAML or JSON (Compose files too), a Dockerfile, or unreadable.
- */
+/** Classifies each text of the inputs: documents of YAML or JSON (Compose files too), a Dockerfile, or unreadable. */
 import { type ComposeService, isCompose, servicesOfCompose } from './compose.ts';
 import { type Stage, stageOf } from './dockerfile.ts';
 import { parseLocated } from './located.ts';

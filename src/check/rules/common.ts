@@ -1,6 +1,3 @@
-/**
- * What several rules ask.
- */
 import { insertItem, insertKey, replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
 import { at, type Located, textAt } from '../input/located.ts';

@@ -1,6 +1,3 @@
-/**
- * What the rules of Dockerfiles ask.
- */
 import { parseWords } from '../../config/notation/words.ts';
 import type { Severity } from '../finding.ts';
 import { shellOf } from '../stop/images.ts';

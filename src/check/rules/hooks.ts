@@ -1,6 +1,4 @@
-/**
- * Hooks that only sleep, for which preStop has a field of its own.
- */
+/** Hooks that only sleep, for which preStop has a field of its own. */
 import { replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import type { Container, Pod } from '../input/pod.ts';
@@ -33,12 +31,10 @@ export function sleepInstead(pod: Pod, container: Container): readonly Edit[] {
   const action = container.preStop?.node;
   const entry = action?.kind === 'map' ? action.entries.get('exec') : undefined;
   if (seconds === undefined || entry === undefined) return [];
-  const isJson = pod.source.text[entry.key.start] === '"';
-  const inner = isJson ? `{"seconds": ${seconds}}` : `{seconds: ${seconds}}`;
+  const { source } = pod;
+  const quote = source.text[entry.key.start] === '"' ? '"' : '';
+  const inner = `{${quote}seconds${quote}: ${seconds}}`;
   // A comment within would be lost.
-  if (/(^|\s)#/.test(pod.source.text.slice(entry.value.start, entry.value.end).trimEnd())) return [];
-  return [
-    { source: pod.source, ...entry.key, text: isJson ? '"sleep"' : 'sleep' },
-    replaceValue(pod.source, entry.value, inner),
-  ];
+  if (/(^|\s)#/.test(source.text.slice(entry.value.start, entry.value.end).trimEnd())) return [];
+  return [{ source, ...entry.key, text: `${quote}sleep${quote}` }, replaceValue(source, entry.value, inner)];
 }

@@ -15,7 +15,6 @@ import type { Images } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
 import type { ContainerStop } from '../stop/timeline.ts';
 
-/** What is known of a workload. */
 export interface WorkloadCase {
   readonly workload: Workload;
   readonly pod: Pod;
@@ -32,7 +31,6 @@ export interface ContainerCase extends WorkloadCase, ContainerView {
   readonly stop: ContainerStop;
 }
 
-/** The last stage of a Dockerfile. */
 export interface StageCase {
   readonly stage: Stage;
   readonly started: Started | undefined;
@@ -55,7 +53,6 @@ interface About {
   readonly title: string;
   /** The rule of the platform behind it. */
   readonly why: string;
-  /** What to do. */
   readonly remedy: string;
   /** Flags that the examples need. */
   readonly flags?: readonly string[];

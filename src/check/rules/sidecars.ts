@@ -1,6 +1,4 @@
-/**
- * What the containers of a pod are for: proxies, agents, and those that do the work.
- */
+/** What the containers of a pod are for: proxies, agents, and those that do the work. */
 import { SIDECARS } from '../../config/notation/sidecars.ts';
 import type { Container } from '../input/pod.ts';
 import { referenceOf } from '../stop/images.ts';

@@ -1,6 +1,4 @@
-/**
- * What a person declares by annotations, as no manifest shows it: how long a program, a hook or a balancer takes.
- */
+/** What a person declares by annotations, as no manifest shows it: how long a program, a hook or a balancer takes. */
 import { parseDuration } from '../../config/notation/duration.ts';
 import { good, type Parse } from '../../config/notation/parse.ts';
 import type { Pod } from '../input/pod.ts';

@@ -1,7 +1,4 @@
-/**
- * What is known of an image: by the file of `--images`, or by its name, where that says it for certain.
- */
-
+/** What is known of an image: by the file of `--images`, or by its name, where that says it for certain. */
 export const SHELLS = ['dash', 'busybox', 'bash', 'none'] as const;
 export type Shell = (typeof SHELLS)[number];
 
@@ -48,22 +45,14 @@ function partsOf(image: string) {
   return { name, tag: colon < 0 ? undefined : named.slice(colon + 1), digest };
 }
 
-export interface Reference {
-  /** Without registry, tag and digest; `library/` left out. */
-  readonly repository: string;
-  readonly tag: string | undefined;
-}
-
-export function referenceOf(image: string): Reference {
+/** The repository has no registry, tag or digest; `library/` is left out. */
+export function referenceOf(image: string) {
   const { name, tag } = partsOf(image);
   const parts = name.split('/');
   const [host = ''] = parts;
   const path = parts.length > 1 && (/[.:]/.test(host) || host === 'localhost') ? parts.slice(1) : parts;
   const isHub = path === parts || host === 'docker.io';
-  return {
-    repository: (isHub && path[0] === 'library' ? path.slice(1) : path).join('/'),
-    tag,
-  };
+  return { repository: (isHub && path[0] === 'library' ? path.slice(1) : path).join('/'), tag };
 }
 
 /** Official images that are built from Debian or Ubuntu unless their tag says something else. */

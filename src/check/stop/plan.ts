@@ -98,21 +98,14 @@ export function programOfImage(image = '', args: readonly string[] = []): string
   return program !== undefined && presetOf(program) !== undefined && word.startsWith('-') ? program : undefined;
 }
 
-async function sextonOf(
-  argv: readonly string[],
-  container: Container,
-  pod: Pod,
-  objects: Objects,
-): Promise<Sexton | undefined> {
+async function sextonOf(argv: readonly string[], container: Container, pod: Pod, objects: Objects) {
   const rest = flagsOfRun(argv);
   if (rest === undefined) return undefined;
   const files = filesOf(container, pod, objects);
   const env = Object.fromEntries([...container.env].map(([name, value = 'from-the-cluster']) => [name, value]));
   const resolution: Resolution = await resolveRun(rest, env, files);
   if (resolution.ok) return { run: resolution.run, problems: [] };
-  const hasUnknown = [...container.env].some(
-    ([name, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(name),
-  );
+  const hasUnknown = [...container.env].some(([key, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(key));
   const isUnseen = files.missed.length > 0 || hasUnknown || rest.some((word) => word.includes('$('));
   return { run: undefined, problems: isUnseen ? [] : resolution.problems };
 }
@@ -270,10 +263,7 @@ function waitsFor(config: MemberConfig, members: readonly Member[]): readonly st
 }
 
 /** The signal on which this server ends gracefully; undefined: it is none that is known. */
-export function gracefulSignalOf(
-  program: string | undefined,
-  image: string | undefined,
-): { readonly preset: string; readonly signal: string } | undefined {
+export function gracefulSignalOf(program: string | undefined, image: string | undefined) {
   // The httpd of busybox is another one.
   const isBusybox = program === 'httpd' && /^(busybox|alpine)$/.test(referenceOf(image ?? '').repository);
   const preset = program === undefined || isBusybox ? undefined : presetOf(program);

@@ -1,8 +1,4 @@
-/**
- * How long programs let their work go on after the stop signal, by their own settings on the command line or in the
- * environment.
- */
-
+/** How long programs work on after the stop signal, by their own settings on the command line or in variables. */
 interface Setting {
   readonly programs: RegExp;
   /** Flags that take seconds. */
@@ -38,11 +34,8 @@ export function settingOf(
   }
   const text = setting.variable === undefined ? undefined : env.get(setting.variable);
   const [, count, unit] = /^(\d+)(ms|s|m)$/.exec(text ?? '') ?? [];
-  if (count !== undefined)
-    return {
-      ms: Number(count) * (unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1),
-      by: `${setting.variable}=${text}`,
-    };
+  const unitMs = unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1;
+  if (count !== undefined) return { ms: Number(count) * unitMs, by: `${setting.variable}=${text}` };
   const { defaultSeconds } = setting;
   return defaultSeconds === undefined
     ? undefined

@@ -61,10 +61,7 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   return { stays: false, mayStay: true };
 }
 
-/**
- * The last command of a script as written, if `exec` may be put before it. `undefined`: it is no program, or a part of
- * something larger.
- */
+/** The last command as written, if `exec` may stand before it; undefined: no program, or a part of something larger. */
 export function lastProgramOf(script: string): string | undefined {
   const [, program, rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)((?:\s[^;&|<>(){}`\n]*)?)$/.exec(script) ?? [];
   // What follows a number sign may be a comment.

@@ -1,6 +1,4 @@
-/**
- * What containers of a Dockerfile or a Compose service start, where the image that they are made from has a part of it.
- */
+/** What containers of a Dockerfile or a Compose service start, where the image below them has a part of it. */
 import { startedBy } from '../../config/notation/program.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
@@ -28,7 +26,6 @@ export function programOfStage(stage: Stage, images: Images): string {
   return (isOfImage ? programOfImage(base, cmd?.argv) : undefined) ?? startedBy(argvOfStage(stage, images)).program;
 }
 
-/** The same of a service. */
 export function programOfService(service: ComposeService, images: Images): string {
   const argv = argvOfService(service, images);
   const { image, command, node } = service;

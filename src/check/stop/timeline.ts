@@ -64,7 +64,6 @@ export interface ContainerStop {
 export interface Timeline {
   readonly graceMs: number;
   readonly containers: readonly ContainerStop[];
-  /** The end of the last container. */
   readonly end: Interval;
 }
 
@@ -108,10 +107,7 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
       minMs: plan.mayEndInHook ? 0 : Math.min(ready.minMs + plan.response.minMs, term.minMs + plan.ownKillMs),
       maxMs: Math.min(ready.maxMs + plan.response.maxMs, term.maxMs + plan.ownKillMs),
     };
-    const end = {
-      minMs: Math.min(natural.minMs, killAt.minMs),
-      maxMs: Math.min(natural.maxMs, killAt.maxMs),
-    };
+    const end = { minMs: Math.min(natural.minMs, killAt.minMs), maxMs: Math.min(natural.maxMs, killAt.maxMs) };
     const killed: Verdict = natural.minMs > killAt.maxMs ? 'always' : natural.maxMs < killAt.minMs ? 'never' : 'maybe';
     const told = { minMs: Math.min(ready.minMs, end.minMs), maxMs: Math.min(ready.maxMs, end.maxMs) };
     const reachesOwn =

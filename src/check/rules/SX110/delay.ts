@@ -1,7 +1,4 @@
-/**
- * How long a balancer goes on sending to a pod that stops: declared by a person, or configured in the objects around
- * the pod.
- */
+/** How long a balancer sends to a pod that stops: declared by a person, or configured in objects around the pod. */
 import { at, type Located, textAt, textsAt, wholeAt } from '../../input/located.ts';
 import * as objects from '../../input/objects.ts';
 import type { Source } from '../../input/source.ts';
@@ -46,10 +43,7 @@ function awsDelays({ source, object }: Other): readonly Delay[] {
 /** Annotations of a Service for the Ingress of Google Cloud, the older one last. */
 const BACKEND_CONFIGS = ['cloud.google.com/backend-config', 'beta.cloud.google.com/backend-config'];
 
-/**
- * Connection draining of Google Cloud: a BackendConfig that the Service names, for its Ingress, or a GCPBackendPolicy that names the
- * Service, for a Gateway.
- */
+/** For an Ingress the Service names a BackendConfig; for a Gateway a GCPBackendPolicy names the Service. */
 function googleDelays(service: Other, all: objects.Objects): readonly Delay[] {
   const near = ({ namespace }: Other): boolean => objects.isSameNamespace(namespace, service.namespace);
   const annotations = textsAt(service.object, 'metadata', 'annotations');

@@ -11,9 +11,8 @@ export const rule = ofWorkload({
   *find({ workload, pod, view }) {
     const ordinary = ordinaryOf(view);
     // Its main may ask it to leave: by its command line, or by what its image does.
-    const asks = ordinary.some(
-      ({ argv, sexton }) => sexton !== undefined || /quit|shutdown|kill/.test((argv ?? []).join(' ')),
-    );
+    const mayAsk = /quit|shutdown|kill/;
+    const asks = ordinary.some(({ argv = [], sexton }) => sexton !== undefined || mayAsk.test(argv.join(' ')));
     if (!isJob(workload) || ordinary.length < 2 || asks || pod.sharesProcesses) return;
     for (const { container } of ordinary.filter(isSidecar)) yield { container };
   },

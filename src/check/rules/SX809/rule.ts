@@ -43,7 +43,6 @@ function ownMemoryOf(one: ContainerView, limit: number) {
   return { own: request, by: `, and a request of ${text}`, isGuess: limit >= WAKE_MIB * MIB };
 }
 
-/** Flags of programs, and the variables that hold such flags. */
 const FLAGS: Readonly<Record<string, readonly [variable: string, flag: RegExp]>> = {
   java: ['JAVA_TOOL_OPTIONS', /(?<=\s)-Xmx(\d+)([kmg])(?=\s|$)/gi],
   node: ['NODE_OPTIONS', /(?<=\s)--max-old-space-size=(\d+)(?=\s|$)/g],
