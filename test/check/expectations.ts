@@ -1,6 +1,4 @@
-/**
- * What the tests of the rules expect, one by one. rules.test.ts tests the rules by it, and mutants.ts broken rules.
- */
+/** What the tests of the rules expect, one by one. rules.test.ts tests the rules by it, and mutants.ts broken rules. */
 import assert from 'node:assert/strict';
 import type { Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';

@@ -1,6 +1,4 @@
-/**
- * docs/rules.md, which `node test/check/page.ts` writes from the table of rules.
- */
+/** docs/rules.md, which `node test/check/page.ts` writes from the table of rules. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ruleMarkdown } from '../../src/check/formats/explain.ts';

@@ -1,6 +1,4 @@
-/**
- * Predicted stops to look at: of one workload that has all that can be drawn, and of all examples of the rules.
- */
+/** Predicted stops to look at: of one workload that has all that can be drawn, and of all examples of the rules. */
 import { check } from '../../src/check/check.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
 import { BAD_YAML } from './rules.ts';

@@ -1,6 +1,4 @@
-/**
- * The repository itself: what its pages and examples show is clean, and its page on checking has all rules.
- */
+/** The repository itself: what its pages and examples show is clean, and its page on checking has all rules. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

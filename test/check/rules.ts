@@ -1,6 +1,4 @@
-/**
- * Runs a text as an input of a rule's kind, and tells what the rule finds in it.
- */
+/** Runs a text as an input of a rule's kind, and tells what the rule finds in it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, type Options, type Result } from '../../src/check/check.ts';

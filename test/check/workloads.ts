@@ -1,6 +1,4 @@
-/**
- * Manifests of workloads. What a test is not about is the same in all of them.
- */
+/** Manifests of workloads. What a test is not about is the same in all of them. */
 export const WEB = '- name: web\n  image: example.com/web:1\n';
 
 export function deployment(containers: string, spec = ''): string {

@@ -1,6 +1,4 @@
-/**
- * `sexton quit`: its words, what it prints, and its exit code.
- */
+/** `sexton quit`: its words, what it prints, and its exit code. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,4 @@
-/**
- * `sexton restart` against a pod of real members.
- */
+/** `sexton restart` against a pod of real members. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';

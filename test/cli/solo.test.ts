@@ -1,6 +1,4 @@
-/**
- * `sexton status` and `sexton stop` in a container without a graveyard.
- */
+/** `sexton status` and `sexton stop` in a container without a graveyard. */
 import assert from 'node:assert/strict';
 import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

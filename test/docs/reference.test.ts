@@ -1,6 +1,4 @@
-/**
- * docs/reference.md and docs/sidecars.md have what the tables in the code have, and nothing else.
- */
+/** docs/reference.md and docs/sidecars.md have what the tables in the code have, and nothing else. */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { COMMAND_NAMES } from '../../src/cli/commands/commands.ts';

@@ -1,6 +1,4 @@
-/**
- * A person on call searches for the line that stands in the log, so the page shows lines that sexton prints.
- */
+/** A person on call searches for the line that stands in the log, so the page shows lines that sexton prints. */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { test } from 'node:test';

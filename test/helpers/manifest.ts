@@ -45,9 +45,7 @@ export function allManifests(): Manifest[] {
   return files.sort().flatMap(readManifests);
 }
 
-/**
- * The manifests of one file, named from the repository's root. Documents without apiVersion or kind are left out.
- */
+/** The manifests of one file, named from the repository's root. Documents without apiVersion or kind are left out. */
 export function readManifests(file: string): Manifest[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const blocks = file.endsWith('.md') ? yamlBlocks(text) : [{ line: 1, text }];

@@ -1,6 +1,4 @@
-/**
- * Where things are, for tests: the repository, what the build lays, and what the fixtures are built into.
- */
+/** Where things are, for tests: the repository, what the build lays, and what the fixtures are built into. */
 import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

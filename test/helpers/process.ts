@@ -1,6 +1,4 @@
-/**
- * What /proc says about processes, and the check that a test leaves none behind.
- */
+/** What /proc says about processes, and the check that a test leaves none behind. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Empty when the process is gone. */

@@ -1,6 +1,4 @@
-/**
- * Repeats a test many times, a few at a time, with random choices. A failure shows the seed that repeats them.
- */
+/** Repeats a test many times, a few at a time, with random choices. A failure shows the seed that repeats them. */
 
 import { atOnce, byEngine } from './engine.ts';
 

@@ -1,6 +1,4 @@
-/**
- * A termination log at its usual place, as Kubernetes mounts it.
- */
+/** A termination log at its usual place, as Kubernetes mounts it. */
 
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';

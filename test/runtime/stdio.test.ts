@@ -1,6 +1,4 @@
-/**
- * What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not.
- */
+/** What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not. */
 import assert from 'node:assert/strict';
 import { execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,4 @@
-/**
- * Inputs at the edges of the conditions of a rule.
- */
+/** Inputs at the edges of the conditions of a rule. */
 import type { Around } from '../rules.ts';
 
 /**

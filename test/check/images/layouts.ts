@@ -1,6 +1,4 @@
-/**
- * Images as files: OCI layouts, and archives as docker save writes them.
- */
+/** Images as files: OCI layouts, and archives as docker save writes them. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
