@@ -26,7 +26,6 @@ ${rows.join('\n')}
   return [intro, ...RULES.map((rule) => `## ${rule.id}\n\n${wrapped(ruleMarkdown(rule))}`)].join('\n');
 }
 
-/** Lines of code stay as they are. */
 function wrapped(markdown: string): string {
   return markdown
     .split(/(^```.*?^```$)/ms)

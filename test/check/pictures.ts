@@ -31,7 +31,6 @@ async function pictureOf(text: string): Promise<string> {
   return workloadSvg(only, result);
 }
 
-/** Name of the file and what is in it. */
 export const CHECK_DOCUMENTS: Readonly<Record<string, string>> = {
   'check-busy.svg': await pictureOf(BUSY),
   'check-quiet.svg': await pictureOf(QUIET),

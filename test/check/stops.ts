@@ -1,6 +1,5 @@
 /**
- * Random pods: what is known of their containers, and what these really do within those bounds. The prediction must
- * contain the outcome.
+ * Random pods, and what their containers really do within the known bounds. The prediction must contain the outcome.
  */
 import assert from 'node:assert/strict';
 import { type Interval, ZERO } from '../../src/check/stop/interval.ts';

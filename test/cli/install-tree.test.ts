@@ -51,7 +51,6 @@ function run(target: string): string {
   return execFileSync(join(target, 'sexton'), { encoding: 'utf8' }).split(' ')[1] ?? '';
 }
 
-/** Everything but directories. */
 function listed(target: string): string[] {
   const found = readdirSync(target, { recursive: true, withFileTypes: true });
   return found.filter((it) => !it.isDirectory()).map((it) => it.name);
@@ -130,7 +129,6 @@ test('a killed installation leaves no program, and the next one removes its left
   await waitFor('the copy is begun', () => globSync(join(target, 'versions/.sexton-*/app')).length > 0);
   child.kill('SIGKILL');
   await once(child, 'close');
-  // There is not even a dangling link yet.
   assert.deepEqual(readdirSync(target), ['versions']);
   renameSync(`${path}.real`, path);
   // Another run may still be writing a copy that is so young.
@@ -144,7 +142,6 @@ test('a killed installation leaves no program, and the next one removes its left
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
-/** Each file, and each name of the program. */
 const INSTALLED = ['dumb-init', 'inventory', 'kubexit', 'run.cjs', 'sexton', 'sexton', 'tini'];
 
 test('several at a time give one whole installation', async () => {

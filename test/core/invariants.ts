@@ -59,8 +59,7 @@ function startsRightly(config: MemberConfig, { before, event, after, effects }: 
 }
 
 /**
- * Actions belong to a child that lives; looks to one that is not born yet, quit calls to a member that is over.
- * Pre-stop runs once in a life.
+ * Actions belong to a living child, looks to an unborn one, quit calls to a member that is over. Pre-stop runs once.
  */
 function runsRightly({ before, event, after, effects }: Step): void {
   const isAlive = after.child.is === 'alive' || before.child.is === 'alive';

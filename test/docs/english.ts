@@ -1,7 +1,5 @@
 /**
- * What patterns can hold of plain English (CONTRIBUTING.md) in comments, test titles and pages.
- *
- * `node test/docs/english.ts [PATH..]` prints the findings.
+ * What patterns can hold of plain English (CONTRIBUTING.md). `node test/docs/english.ts [PATH..]` prints the findings.
  */
 import { globSync } from 'node:fs';
 import { ROOT } from '../helpers/paths.ts';

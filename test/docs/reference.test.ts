@@ -60,7 +60,6 @@ test('docs/sidecars.md has every known sidecar with the ports and paths that sex
   );
 });
 
-/** The cells of the table below a heading, without its head. */
 function rowsOf(heading: string): string[][] {
   const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
   const [body = ''] = section.split('\n## ');

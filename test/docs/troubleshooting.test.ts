@@ -24,7 +24,6 @@ test('a line that the program does not print is seen', () => {
     assert.ok(!templates.some((template) => template.test(line)), line);
 });
 
-/** Messages without level, member and details. */
 function shownLines(): string[] {
   const blocks = [...PAGE.matchAll(/^ *```log\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
   const lines = blocks.flatMap((block) => block.split('\n').map((line) => line.trim())).filter((line) => line !== '');

@@ -162,8 +162,7 @@ describe('sexton report --against', () => {
     assert.equal(short.status, 0, short.stderr);
     assert.match(short.stdout, /^ {2}predicted .* 100 ms to 20 s, perhaps KILL$/m);
     assert.match(short.stdout, /^as predicted from Pod\/a of/m);
-    const long = sexton(['report', '-o', 'json', '--against', manifest('15s'), dir]);
-    const report = JSON.parse(long.stdout);
+    const report = JSON.parse(sexton(['report', '-o', 'json', '--against', manifest('15s'), dir]).stdout);
     assert.match(report.pods[0].prediction.differences.join(), /^main: ended after .*s, predicted was 15 s to 30 s$/);
     const isRight = reportSchema();
     assert.ok(isRight(report), JSON.stringify(isRight.errors));

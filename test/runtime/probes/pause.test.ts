@@ -81,8 +81,7 @@ test('an ended task takes what has arrived first', async (t) => {
     assert.equal(id, 1);
     ended.resolve(end);
   });
-  const action = httpAction(server.port);
-  void tasks.start(1, action, 40_000);
+  void tasks.start(1, httpAction(server.port), 40_000);
   await within('the request', server.asked);
   server.answer();
   tasks.end(1);

@@ -171,8 +171,7 @@ async function watch(drain: AdaptiveDrain, init: string | undefined): Promise<vo
 }
 
 function probe(kind: 'http' | 'tcp', port: number): Promise<string> {
-  const host = '127.0.0.1';
-  const common = { host, port } as const;
+  const common = { host: '127.0.0.1', port } as const;
   return new Promise((resolve) => {
     startAction(
       kind === 'tcp' ? { kind, ...common } : { kind, ...common, method: 'GET', scheme: 'http', path: '/', headers: [] },

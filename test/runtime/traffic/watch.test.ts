@@ -223,8 +223,7 @@ describe('kept connections', options, () => {
   const LOOKS = 10;
 
   async function kept(t: TestContext, drain: Partial<AdaptiveDrain>, { isLocal = false, from = '' } = {}) {
-    const all = await watched(t, { drain: { ...drain, quietMs: 300 } });
-    const { pod, client, last } = all;
+    const { pod, client, last } = await watched(t, { drain: { ...drain, quietMs: 300 } });
     const user = isLocal ? pod : client;
     const host = isLocal ? '127.0.0.1' : POD;
     await user.do({ do: 'connect', host, port: PORT, how: 'hold', times: 2, ...(from !== '' && { from }) });
