@@ -1,6 +1,7 @@
 /**
- * A schema of the part of SARIF 2.1.0 that sexton writes, with what the specification requires (OASIS, errata 01) and
- * no other properties. No npm package has OASIS' own; `node test/check/sarif.ts FILE` validates by a copy of it.
+ * A schema of the part of SARIF 2.1.0 (OASIS, errata 01) that sexton writes. It requires what the specification
+ * requires and allows only what sexton uses. No npm package has OASIS' own; `node test/check/sarif.ts FILE` validates
+ * by a copy of it.
  */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';

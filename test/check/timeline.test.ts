@@ -107,6 +107,7 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
       sum.killed += killed;
       sum.certain += certain;
     }
+    // The test needs pods with a KILL, and pods with a certain outcome.
     assert.ok(sum.killed > 100 && sum.certain > 100, JSON.stringify(sum));
   });
 });

@@ -129,6 +129,7 @@ test('a killed installation leaves no program, and the next one removes its left
   await waitFor('the copy is begun', () => globSync(join(target, 'versions/.sexton-*/app')).length > 0);
   child.kill('SIGKILL');
   await once(child, 'close');
+  // There is not even a dangling link yet.
   assert.deepEqual(readdirSync(target), ['versions']);
   renameSync(`${path}.real`, path);
   // Another run may still be writing a copy that is so young.
@@ -142,6 +143,7 @@ test('a killed installation leaves no program, and the next one removes its left
   assert.deepEqual(listed(target).sort(), INSTALLED);
 });
 
+/** Each file, and each name of the program. */
 const INSTALLED = ['dumb-init', 'inventory', 'kubexit', 'run.cjs', 'sexton', 'sexton', 'tini'];
 
 test('several at a time give one whole installation', async () => {

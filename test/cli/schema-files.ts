@@ -1,6 +1,4 @@
-/**
- * Configuration files that parser and JSON Schema must judge alike. `unseen`: only the parser can find what is wrong.
- */
+/** Files that parser and JSON Schema must judge alike. `unseen`: only the parser can find what is wrong. */
 type Content = Readonly<Record<string, unknown>>;
 
 const tcp = { tcpSocket: { port: 80 } };

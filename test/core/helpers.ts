@@ -125,6 +125,7 @@ export function stateAt(mono: number, change: Partial<State> = {}): State {
   return { ...initialState(origin), lookedMs: mono, isAwake: true, ...change };
 }
 
+/** Those peers, first seen at the start. */
 export function peersOf(...views: readonly PeerView[]): Record<string, Peer> {
   return Object.fromEntries(views.map((view) => [view.tombstone.Name, { ...view, sinceMs: START }]));
 }
@@ -150,6 +151,7 @@ export function alive(name: string, tombstone: Partial<Tombstone> = {}, view: Pa
   };
 }
 
+/** Dead in our own lifetime, with that exit code. */
 export function dead(
   name: string,
   ExitCode: number,
@@ -170,6 +172,7 @@ export function dead(
   );
 }
 
+/** It waits behind its own start gate. */
 export function waiting(name: string, tombstone: Partial<Tombstone> = {}, view: Partial<PeerView> = {}): PeerView {
   return withoutBirth(alive(name, { Phase: 'waiting', Incarnation: `${name}-0`, ...tombstone }, view));
 }

@@ -14,13 +14,13 @@ export interface ChildScript {
   /** It ends by itself this long after each start. */
   readonly endsAfterMs?: number;
   readonly code?: number;
+  /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
-  /**
-   * Processes of its group outlive it: until KILL, for so long after its end, or even KILL (a zombie without a reaper).
-   */
+  /** Its group outlives it: until KILL, for so long after its end, or even KILL (a zombie without a reaper). */
   readonly leaves?: 'untilKilled' | 'unkillable' | number;
   /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
   readonly stray?: 'untilAsked' | 'untilKilled' | 'unkillable' | number;
+  /** It cannot be started. */
   readonly errno?: string;
   /** How runs end, by the action's name and the time of the start; the last entry repeats. Others succeed at once. */
   readonly actions?: Readonly<Record<string, readonly Run[] | ((atMs: number) => Run)>>;

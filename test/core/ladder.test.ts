@@ -129,6 +129,7 @@ describe('the signals that are passed on', () => {
   });
 });
 
+/** What the host was last told about the next stop request. */
 function offered(life: Life): Readonly<Record<number, number>> | undefined {
   const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
   return effects.at(-1)?.table;

@@ -2,7 +2,6 @@
 
 import { atOnce, byEngine } from './engine.ts';
 
-/** TEST_ROUNDS, or what suits a run of all tests. */
 export function roundsOr(usual: number, inPodman: number): number {
   return Number(process.env.TEST_ROUNDS ?? byEngine({ namespaces: usual, podman: inPodman }));
 }

@@ -1,7 +1,4 @@
-/**
- * `sexton report` as a user calls it: sources, formats, the width of a pipe and exit codes. ajv, which is not ours,
- * validates its JSON.
- */
+/** `sexton report` as a user calls it. ajv, which is not ours, validates its JSON. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

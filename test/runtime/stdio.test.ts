@@ -75,9 +75,7 @@ for (const flags of [['--nosuch'], ['--config', '/nowhere']]) {
   });
 }
 
-/**
- * A pipe that this process holds both ends of: reading and writing, and the very description that the container gets.
- */
+/** A pipe whose both ends this process holds, and the very description that the container gets. */
 function openPipe(t: TestContext, scratch: Scratch): number {
   const path = scratch.path('pipe');
   execFileSync('mkfifo', [path]);

@@ -1,6 +1,4 @@
-/**
- * What a child leaves behind: the rest of its group, strays, and processes that KILL cannot end. And what killed it.
- */
+/** What a child leaves behind: the rest of its group, strays, processes that KILL cannot end. And what killed it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { probes } from '../helpers.ts';

@@ -40,6 +40,7 @@ import { rows } from '../table/rows.ts';
 const CODES = [0, 1, 9, 10, 42, 77, 99, 100, 128, 137, 143, 193, 255];
 const NEVER = { untilMs: undefined, needsSupervisor: false, lineOf };
 
+/** Both forms of a time that a log may have. */
 function lineOf(line: Line, time: string): string {
   return `${JSON.stringify({ ...line, time })}\n${time.slice(11)} ${line.message}\n`;
 }

@@ -1,4 +1,3 @@
-/** The contract of a host: the signals that it gets itself. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';

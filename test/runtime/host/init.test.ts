@@ -1,4 +1,3 @@
-/** InitHost over the real init against the contract, and what only it has to take care of. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

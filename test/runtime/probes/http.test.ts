@@ -178,7 +178,6 @@ async function recordingServer(t: Parameters<typeof httpServer>[0]) {
   return { seen, port };
 }
 
-/** Writes as fast as it is read. */
 async function flood(t: Parameters<typeof httpServer>[0]) {
   const accepted = Promise.withResolvers<Socket>();
   const port = await rawServer(t, 'HTTP/1.1 200 OK\r\n\r\n', {

@@ -8,7 +8,6 @@ export interface Asked {
   readonly socket: Socket;
   readonly method: string;
   readonly path: string;
-  /** All of the head. */
   readonly head: string;
 }
 

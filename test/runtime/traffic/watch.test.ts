@@ -1,4 +1,3 @@
-/** The watch of a drain in a real network namespace: which connections count. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
@@ -35,7 +34,6 @@ const MANY = 40;
 interface Watched extends Places {
   /** Resolves when so many have come, of which so many count. */
   counted(came: number, counting: number): Promise<void>;
-  /** Resolves when all that has come is explained. */
   explained(): Promise<void>;
   last(): Told;
 }
