@@ -1,7 +1,7 @@
 /**
  * A container of podman: busybox, no network, the test's directory and the build at their paths on this machine.
- * Signals come from outside, to the PID that its PID 1 has on the machine. The image comes and goes by `node
- * test/run.ts --containers`; TEST_IMAGE names it.
+ * Signals come from outside, to the PID that its PID 1 has on the machine. TEST_IMAGE names the image;
+ * `node test/run.ts --containers` builds and removes it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -18,9 +18,7 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/**
- * `asked` resolves when the request is there, but no answer; `answer` lets it answer while this thread stands still.
- */
+/** `asked`: the request is there, but no answer. `answer` lets it answer while this thread stands still. */
 async function answering(t: TestContext) {
   const cells = new Int32Array(new SharedArrayBuffer(8));
   const workerData: AnsweringData = { answer: ANSWER, cells };
