@@ -45,7 +45,6 @@ function evaluated(expression: string, inputs: Readonly<Record<string, string>>)
   });
 }
 
-/** All steps, in a workspace with these files. */
 function runAction(files: Readonly<Record<string, string>>, inputs: Readonly<Record<string, string>> = {}) {
   const workspace = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(workspace, name), text);

@@ -16,7 +16,6 @@ const BAD = examples('SX101').bad;
 const GOOD = examples('SX101').good;
 const WARNS = examples('SX109').bad;
 
-/** In a directory with these files. */
 function runIn(
   dir: string,
   files: Readonly<Record<string, string>>,
@@ -312,8 +311,7 @@ describe('sexton check', () => {
 
   it('the output of -o json matches its schema', () => {
     const dir = temporaryDirectory();
-    const all = BAD_YAML.join('---\n');
-    const { out } = runIn(dir, { 'a.yaml': all, 'b.yaml': 'a: [\n' }, ['-o', 'json', '.']);
+    const { out } = runIn(dir, { 'a.yaml': BAD_YAML.join('---\n'), 'b.yaml': 'a: [\n' }, ['-o', 'json', '.']);
     const value: { readonly findings: readonly { readonly fingerprint: string }[] } = JSON.parse(out);
     const isRight: ValidateFunction = new Ajv2020().compile(CHECK_SCHEMA);
     assert.ok(isRight(value), JSON.stringify(isRight.errors));

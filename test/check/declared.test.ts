@@ -1,6 +1,3 @@
-/**
- * What a person declares by annotations: which notations are understood, and what is said of the others.
- */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check } from '../../src/check/check.ts';

@@ -1,6 +1,4 @@
-/**
- * What the tests of the rules expect, one by one. rules.test.ts tests the rules by it, and mutants.ts broken rules.
- */
+/** What the tests of the rules expect, one by one. mutants.ts tests broken rules by it. */
 import assert from 'node:assert/strict';
 import type { Finding } from '../../src/check/finding.ts';
 import { fixed } from '../../src/check/fix.ts';
@@ -26,7 +24,6 @@ import { type Around, checkAs, findingsOf } from './rules.ts';
 export interface Expectation {
   readonly rule: string;
   readonly title: string;
-  /** Throws where it does not hold. */
   readonly hold: () => Promise<void>;
 }
 

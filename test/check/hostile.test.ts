@@ -1,7 +1,4 @@
-/**
- * Inputs that somebody else has written. No name, depth or length in them makes `sexton check` fail or hang. It prints
- * nothing that a terminal or a CI takes as a command.
- */
+/** No name, depth or length in an input makes `sexton check` fail, hang, or print a command for a terminal or a CI. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +12,6 @@ import { deployment } from './workloads.ts';
 const BAD = examples('SX101').bad;
 /** Root may read everything. */
 const SOMEBODY = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
-/** For a run that would take hours. */
 const HANGS_MS = 120_000;
 
 function check(cwd: string, ...args: readonly string[]) {

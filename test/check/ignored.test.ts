@@ -1,6 +1,4 @@
-/**
- * Ignores that ignore nothing. The check can know that only of a rule that it has run.
- */
+/** Ignores that ignore nothing. The check can know that only of a rule that it has run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { check, type Options } from '../../src/check/check.ts';

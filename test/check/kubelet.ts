@@ -1,7 +1,6 @@
 /**
- * Simulates in virtual time how the kubelet stops the containers of a deleted pod. Each container goes through
- * killContainer and terminationOrdering, both in pkg/kubelet/kuberuntime. Like the kubelet, the simulation counts the
- * time of hooks and turns in whole seconds, rounded down.
+ * How the kubelet stops the containers of a deleted pod: killContainer and terminationOrdering
+ * (pkg/kubelet/kuberuntime). Like the kubelet, it counts the time of hooks and turns in whole seconds, rounded down.
  */
 
 export interface Actual {
@@ -21,12 +20,10 @@ export interface Outcome {
 const LEAST_SECONDS = 2;
 const STEP_MS = 1;
 
-/** Steps from one moment at which something may happen to the next. */
 export function playStop(graceMs: number, containers: readonly Actual[]): ReadonlyMap<string, Outcome> {
   const lives = containers.map((container) => ({
     container,
     phase: 'hook' as 'hook' | 'turn' | 'term' | 'over',
-    /** What is left of the grace period, in whole seconds. */
     leftSeconds: Math.floor(graceMs / 1_000),
     hookEndsMs: Math.min(container.hookMs ?? 0, graceMs),
     turnSinceMs: 0,

@@ -1,7 +1,6 @@
 /**
- * `node test/check/mutants.ts [FILE...]` breaks the conditions of the rules, one at a time. It prints the mutants that
- * neither a test nor the compiler notices, and fails if EQUIVALENT does not excuse one. It works in a copy of the
- * working tree.
+ * `node test/check/mutants.ts [FILE...]` breaks the rules' conditions, one at a time, in a copy of the working tree. It
+ * prints what neither a test nor the compiler notices, and fails if EQUIVALENT does not excuse one.
  */
 import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,6 @@
 /**
- * Breaks conditions mechanically. It forces every condition to true and to false and moves every bound by one. It also
- * swaps least and most, and opens the ends of patterns. One text holds all mutants of a file, and `globalThis.mutant`
- * selects one of them.
+ * Forces conditions to true and false, moves bounds by one, swaps least and most, opens the ends of patterns. One text
+ * holds all mutants of a file; `globalThis.mutant` selects one.
  */
 import { join, relative } from 'node:path';
 import type { Expression, Node, RegularExpressionLiteral } from 'typescript/unstable/ast';
@@ -19,19 +18,16 @@ export interface Mutant {
   readonly rule: string | undefined;
   readonly from: string;
   readonly to: string;
-  /** Where it stands in the text of the file. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface Mutated {
   readonly file: string;
-  /** With all mutants in it. */
   readonly text: string;
   readonly mutants: readonly Mutant[];
 }
 
-/** What the text of the mutants needs. */
 export function installSwitch(): (mutant: number | undefined) => void {
   const shared = globalThis as { mutant?: number | undefined; mutableRegExp?: unknown };
   shared.mutableRegExp = (sound: RegExp, others: Readonly<Record<number, RegExp>>): RegExp =>
@@ -50,7 +46,6 @@ export function installSwitch(): (mutant: number | undefined) => void {
 }
 
 export class Mutants {
-  /** Texts in place of those on disk. */
   readonly #texts = new Map<string, string>();
   readonly #api = new API({ cwd: ROOT, fs: { readFile: (path) => this.#texts.get(path) } });
   /** As they were when the mutants were made. */
@@ -132,7 +127,6 @@ export class Mutants {
         return kind in MOVED || kind === SyntaxKind.QuestionQuestionToken;
       }
 
-      /** Whether the code branches on the value of the node. */
       function isCondition(node: Node): boolean {
         const parent: Node | undefined = node.parent;
         if (parent === undefined) return false;

@@ -1,6 +1,4 @@
-/**
- * docs/rules.md, which `node test/check/page.ts` writes from the table of rules.
- */
+/** docs/rules.md, which `node test/check/page.ts` writes from the table of rules. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ruleMarkdown } from '../../src/check/formats/explain.ts';
@@ -28,7 +26,6 @@ ${rows.join('\n')}
   return [intro, ...RULES.map((rule) => `## ${rule.id}\n\n${wrapped(ruleMarkdown(rule))}`)].join('\n');
 }
 
-/** Lines of code stay as they are. */
 function wrapped(markdown: string): string {
   return markdown
     .split(/(^```.*?^```$)/ms)

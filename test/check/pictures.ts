@@ -1,6 +1,4 @@
-/**
- * Predicted stops to look at: of one workload that has all that can be drawn, and of all examples of the rules.
- */
+/** Predicted stops to look at: of one workload that has all that can be drawn, and of all examples of the rules. */
 import { check } from '../../src/check/check.ts';
 import { checkPage, workloadSvg } from '../../src/check/formats/pictures.ts';
 import { BAD_YAML } from './rules.ts';
@@ -33,7 +31,6 @@ async function pictureOf(text: string): Promise<string> {
   return workloadSvg(only, result);
 }
 
-/** Name of the file and what is in it. */
 export const CHECK_DOCUMENTS: Readonly<Record<string, string>> = {
   'check-busy.svg': await pictureOf(BUSY),
   'check-quiet.svg': await pictureOf(QUIET),

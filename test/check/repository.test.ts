@@ -1,6 +1,3 @@
-/**
- * The repository itself: what its pages and examples show is clean, and its page on checking has all rules.
- */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +9,7 @@ import type { Input } from '../../src/check/input/texts.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { RULES_PAGE, rulesPage } from './page.ts';
 
-/**
- * Every manifest, Compose file and Dockerfile of the examples, and the blocks of the pages that are whole manifests.
- * The page of the rules shows findings, and is made from examples that the tests of the rules check.
- */
+/** All manifests, Compose files and Dockerfiles shown, but not those of docs/rules.md, which shows findings. */
 function inputs(): readonly Input[] {
   process.chdir(ROOT);
   const files = globSync(['examples/**/*.{yaml,yml}', 'examples/**/Dockerfile*', 'docker/**/Dockerfile*'], {

@@ -1,6 +1,3 @@
-/**
- * Runs a text as an input of a rule's kind, and tells what the rule finds in it.
- */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, type Options, type Result } from '../../src/check/check.ts';
@@ -25,12 +22,10 @@ export interface Around {
   readonly flags?: readonly string[];
 }
 
-/** The inputs beside a rule. */
 export function examples(id: string): Examples {
   return examplesOf(ruleNamed(id));
 }
 
-/** The bad examples of all rules but those of Dockerfiles. */
 export const BAD_YAML = RULES.filter(({ on }) => on !== 'dockerfile').map((rule) => examplesOf(rule).bad);
 
 export function checkAs(rule: Rule, text: string, { images = {}, flags }: Around = {}): Promise<Result> {
@@ -47,7 +42,6 @@ export async function findingsOf(rule: Rule, text: string, around?: Around): Pro
   return findings.filter((finding) => finding.rule === rule.id);
 }
 
-/** As `--fix` leaves it. */
 export async function fixedText(text: string): Promise<string> {
   const inputs = [{ path: 'a.yaml', text }];
   const { changes } = await repaired(inputs, await check(inputs), check);

@@ -1,7 +1,7 @@
 /**
- * A JSON Schema of the part of SARIF 2.1.0 that sexton writes. It requires what the specification (OASIS, errata 01)
- * requires. It allows only the properties that sexton uses, so a new one is looked up in the specification first. No
- * npm package holds OASIS' own schema. `node test/check/sarif.ts FILE` validates by the copy of it in FILE.
+ * A schema of the part of SARIF 2.1.0 (OASIS, errata 01) that sexton writes. It requires what the specification
+ * requires and allows only what sexton uses. No npm package has OASIS' own; `node test/check/sarif.ts FILE` validates
+ * by a copy of it.
  */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';

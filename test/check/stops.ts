@@ -1,7 +1,4 @@
-/**
- * Random pods: what is known of their containers, and what these really do within those bounds. The prediction must
- * contain the outcome.
- */
+/** Random pods, and what their containers do within the known bounds. The prediction must contain the outcome. */
 import assert from 'node:assert/strict';
 import { type Interval, ZERO } from '../../src/check/stop/interval.ts';
 import { type ContainerPlan, type PodPlan, timelineOf } from '../../src/check/stop/timeline.ts';

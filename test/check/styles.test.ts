@@ -1,7 +1,4 @@
-/**
- * Writes the bad example of each rule in every style. The rule still finds the problem, and its fix keeps the style. To
- * ignore a finding hides no other.
- */
+/** In every style a rule finds its bad example, its fix keeps the style, and an ignore hides no other finding. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAllDocuments, visit } from 'yaml';
@@ -21,7 +18,6 @@ const COMMENTED: Style = (text) =>
 const CRLF: Style = (text) => text.replaceAll('\n', '\r\n');
 const BOM: Style = (text) => `\ufeff${text}`;
 
-/** Styles that YAML and Dockerfiles share. */
 const PLAIN_STYLES: Readonly<Record<string, Style>> = {
   'with CRLF': CRLF,
   'with a byte order mark': BOM,
@@ -144,8 +140,7 @@ function rulesOf(findings: readonly Finding[]): readonly string[] {
 }
 
 async function isRepaired(rule: Rule, style: string, text: string, found: readonly Finding[]): Promise<void> {
-  const own = found.filter((one) => one.rule === rule.id);
-  const [once, ...others] = fixed(own);
+  const [once, ...others] = fixed(found.filter((one) => one.rule === rule.id));
   assert.ok(once !== undefined && others.length === 0, `${style}: nothing is repaired:\n${text}`);
   const after = once.text;
   const left = (await findingsIn(rule, after)).filter((one) => one.rule === rule.id);
@@ -162,13 +157,11 @@ function keepsStyle(text: string, after: string, style: string): void {
   assert.equal(after.lastIndexOf('\ufeff'), text.lastIndexOf('\ufeff'), `${style}: byte order mark`);
 }
 
-/** The edits made from the end on, so that the places of the others stay. */
 function edited(text: string, edits: readonly Edit[]): string {
   const fromEnd = edits.toSorted((a, b) => b.start - a.start);
   return fromEnd.reduce((rest, { start, end, text: by }) => rest.slice(0, start) + by + rest.slice(end), text);
 }
 
-/** The example with a comment for this finding above its line, and behind it. */
 function commentsFor({ rule: id, place: { source, start } }: Finding, { on }: Rule): readonly string[] {
   const { line } = positionAt(source, start);
   const from = source.lines[line - 1] ?? 0;

@@ -1,6 +1,3 @@
-/**
- * Manifests of workloads. What a test is not about is the same in all of them.
- */
 export const WEB = '- name: web\n  image: example.com/web:1\n';
 
 export function deployment(containers: string, spec = ''): string {
@@ -41,7 +38,6 @@ export function hooked(preStop: string, spec = '', image = 'example.com/web:1'):
   return deployment(`- name: web\n  image: ${image}\n  lifecycle: {preStop: ${preStop}}`, spec);
 }
 
-/** A container under sexton. */
 export function under(flags: string, spec = '', more = '', image = 'example.com/web:1'): string {
   const command = `[/sexton/sexton, run, ${flags}, --, /bin/server]`;
   return deployment(`- name: web\n  image: ${image}\n  command: ${command}\n${more}`, spec);
@@ -62,7 +58,6 @@ export function podJson(container: object, spec: object = {}, indent?: number | 
   return JSON.stringify(pod, null, indent);
 }
 
-/** The same pod as another kind of workload. */
 export function asCronJob(text: string): string {
   return text
     .replace('apiVersion: apps/v1\nkind: Deployment', 'apiVersion: batch/v1\nkind: CronJob')

@@ -1,6 +1,4 @@
-/**
- * A strict reader of XML 1.0 without DTD, CDATA and namespaces: throws where a parser of a CI system would.
- */
+/** A strict reader of XML 1.0 without DTD, CDATA and namespaces: throws where a parser of a CI system would. */
 export interface Element {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;

@@ -1,4 +1,3 @@
-/** `sexton begin` and `sexton install --graveyard`, as an init container calls them. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

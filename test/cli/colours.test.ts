@@ -1,6 +1,4 @@
-/**
- * Colours: on a terminal, and only there. The terminal is a real one, made by script(1).
- */
+/** Colours: on a terminal, and only there. The terminal is a real one, made by script(1). */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,3 @@
-/** The completions, loaded by the shells that they are for. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';

@@ -22,8 +22,7 @@ describe('the graveyard that is meant inside a container', () => {
     writeFileSync(file, '{"graveyard": "/c", "name": "other"}');
     const { dir, member } = await findHere('status', undefined, {}, pid1(['--config', file]));
     assert.deepEqual([dir, member], ['/c', 'other']);
-    const kubexit = await findHere('status', undefined, {}, pid1([], { KUBEXIT_GRAVEYARD: '/d' }));
-    assert.equal(kubexit.dir, '/d');
+    assert.equal((await findHere('status', undefined, {}, pid1([], { KUBEXIT_GRAVEYARD: '/d' }))).dir, '/d');
   });
 
   it('the graveyard is what the caller says, by a flag before a variable of this call', async () => {

@@ -51,7 +51,6 @@ function run(target: string): string {
   return execFileSync(join(target, 'sexton'), { encoding: 'utf8' }).split(' ')[1] ?? '';
 }
 
-/** Everything but directories. */
 function listed(target: string): string[] {
   const found = readdirSync(target, { recursive: true, withFileTypes: true });
   return found.filter((it) => !it.isDirectory()).map((it) => it.name);

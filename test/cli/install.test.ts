@@ -1,4 +1,3 @@
-/** `sexton install` of the delivered directory, as an init container calls it. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -139,8 +138,7 @@ scenario('what runs from a version that was replaced goes on, also when its supe
   assert.notEqual(dirname(readlinkSync(join(target, 'sexton'))), old);
   const first = await container.supervisor();
   assert.ok(send(first, 'SIGKILL'));
-  const second = await container.supervisor(first);
-  assert.ok(argumentsOf(second).some((it) => it.startsWith(join(target, old))));
+  assert.ok(argumentsOf(await container.supervisor(first)).some((it) => it.startsWith(join(target, old))));
   await container.signal('SIGTERM');
   assert.equal((await container.exit()).status, 3);
   assert.deepEqual(readTimeline(scratch.log).signals('app'), [15]);

@@ -1,4 +1,3 @@
-/** The subcommands that print, from source, as a person calls them. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

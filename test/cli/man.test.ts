@@ -1,4 +1,3 @@
-/** The manual page that `sexton help man` prints. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';

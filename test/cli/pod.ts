@@ -1,11 +1,9 @@
-/** A pod of real members, and how a subcommand is called on it. */
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import type { Stage } from '../helpers/scenario.ts';
 import { waitForRunning } from '../helpers/tombstone.ts';
 import { type PodContainer, type RunningPod, runPod } from '../pods/kubelet.ts';
 
-/** All of its members run. */
 export async function startPod(stage: Stage, ...containers: readonly PodContainer[]): Promise<RunningPod> {
   const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: 300_000, containers });
   const names = containers.map(({ name }) => name);
@@ -18,7 +16,6 @@ export function sexton({ scratch }: Stage, args: readonly string[], before: read
   return run([...before, SEXTON, ...args], { PATH: process.env.PATH ?? '', SCRATCH: scratch.dir });
 }
 
-/** With the graveyard of that pod. */
 export function sextonOf(stage: Stage, args: readonly string[], before: readonly string[] = []): Promise<Outcome> {
   return sexton(stage, [...args, '--graveyard', stage.scratch.graveyard], before);
 }

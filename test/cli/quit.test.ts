@@ -1,6 +1,3 @@
-/**
- * `sexton quit`: its words, what it prints, and its exit code.
- */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,3 @@
-/**
- * `sexton restart` against a pod of real members.
- */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -16,7 +13,6 @@ import { sextonOf, startPod } from './pod.ts';
 
 const sexton = (stage: Stage, ...args: readonly string[]): Promise<Outcome> => sextonOf(stage, args);
 
-/** A main and its sidecar that run. */
 function startPair(stage: Stage): Promise<RunningPod> {
   const { main, sidecar } = cast(stage);
   return startPod(stage, sidecar('proxy'), main('work'));

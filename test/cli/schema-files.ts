@@ -1,7 +1,4 @@
-/**
- * Configuration files, right and wrong, that both the parser and the JSON Schema must judge alike. `unseen`: wrong by a
- * rule that a schema cannot say, so only the parser finds it.
- */
+/** Files that parser and JSON Schema must judge alike. `unseen`: only the parser can find what is wrong. */
 type Content = Readonly<Record<string, unknown>>;
 
 const tcp = { tcpSocket: { port: 80 } };

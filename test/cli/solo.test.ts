@@ -1,6 +1,3 @@
-/**
- * `sexton status` and `sexton stop` in a container without a graveyard.
- */
 import assert from 'node:assert/strict';
 import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +11,6 @@ import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
 
-/** A container whose command is called `app` and runs. */
 async function startSolo(stage: Stage, flags: readonly string[], options: MemberOptions = {}): Promise<Container> {
   const { scratch } = stage;
   const command = member(stage, 'app', options);
@@ -63,8 +59,7 @@ describe('without a graveyard', { concurrency: 2 }, () => {
   });
 
   scenario('D2 the health of a command with probes is seen by HTTP alone', async (stage) => {
-    const probe = ['--readiness', 'exec:true'];
-    const silent = await startSolo(stage, probe);
+    const silent = await startSolo(stage, ['--readiness', 'exec:true']);
     assert.match((await exec(silent, 'status')).stdout, /^app +main +running +unknown /m);
     const { stderr, code } = await exec(silent, 'status', '--check');
     const why = '--check: without a graveyard probes are seen by HTTP alone; add --http to PID 1';

@@ -1,6 +1,3 @@
-/**
- * `sexton stop` against pods of real members.
- */
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * `sexton status` and `sexton stop` where a member lives and its handle cannot be asked: a neighbour has taken all its
- * connections, or connecting is not allowed.
- */
+/** Where a member lives and its handle cannot be asked: all connections are taken, or connecting is not allowed. */
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -17,8 +14,7 @@ describe('a handle that cannot be asked', () => {
     async (stage) => {
       const pod = await startPod(stage, cast(stage).main('work'));
       await takeAllConnections(stage, handleIn(stage));
-      const status = await sextonOf(stage, ['status']);
-      assert.match(status.stdout, /^work +main +running +healthy /m);
+      assert.match((await sextonOf(stage, ['status'])).stdout, /^work +main +running +healthy /m);
       const asked = await sextonOf(stage, ['stop']);
       assert.deepEqual([asked.stderr, asked.code], ['', 0], asked.stdout);
       assert.match(asked.stdout, /^work stopped, exit code 0, after /m);

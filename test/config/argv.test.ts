@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readCommandLine } from '../../src/config/argv.ts';
 
-/** The flags that were given, and where the command begins. */
 function read(line: string) {
   const { given, config, commandAt, problems } = readCommandLine(line.split(' ').filter(Boolean));
   return { given: given.map(({ key, text }) => `${key} ${text}`), config, commandAt, problems };

@@ -1,4 +1,3 @@
-/** The examples of docs/config.md, as a reader would paste them. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

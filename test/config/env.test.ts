@@ -1,6 +1,4 @@
-/**
- * Variables that are not twins of flags: kubexit's, OpenKruise's, the pod's, and those that Kubernetes adds by itself.
- */
+/** Variables that are not twins of flags: kubexit's, OpenKruise's, the pod's, and those that Kubernetes adds. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Env } from '../../src/config/env.ts';

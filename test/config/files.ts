@@ -1,7 +1,4 @@
-/**
- * A machine in memory for configurations: only the named files and directories exist. Then configurations that are
- * valid there.
- */
+/** A machine in memory for configurations: only the named files and directories exist. */
 import assert from 'node:assert/strict';
 import type { DropIn } from '../../src/config/dropin/line.ts';
 import type { Env } from '../../src/config/env.ts';
@@ -20,7 +17,6 @@ export async function resolvedWithFile(argv: readonly string[], env: Env, files:
   return right(await resolveRun(argv, env, files));
 }
 
-/** All that is wrong. */
 export async function problemsOf(
   argv: readonly string[],
   env: Env = {},

@@ -149,8 +149,7 @@ describe('a value', () => {
   });
 
   it("kubexit's variable comes before the file, but not before the same variable of sexton", async () => {
-    const resolution = await resolving;
-    assert.equal(sourceOf(resolution, 'mains'), 'kubexit from KUBEXIT_DEATH_DEPS');
+    assert.equal(sourceOf(await resolving, 'mains'), 'kubexit from KUBEXIT_DEATH_DEPS');
     const twin = await resolvedWithFile(argv, { ...env, SEXTON_MAINS: 'ours' }, files);
     assert.equal(sourceOf(twin, 'mains'), 'ours from SEXTON_MAINS');
     assert.equal(sourceOf(twin, 'when'), 'all from default');

@@ -1,7 +1,4 @@
-/**
- * Random members with probes, hooks, reloads and quit calls, and children with strays. The actions add `sexton stop`,
- * changed files and lost supervisors.
- */
+/** Random members and children with strays. The actions add `sexton stop`, changed files and lost supervisors. */
 import fc from 'fast-check';
 import type { ExecAction, HookAction, HttpAction, MemberConfig, Probe, ProbeAction } from '../../src/core/config.ts';
 import { type Action, child, config, perform, schedule } from './arbitraries.ts';

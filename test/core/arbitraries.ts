@@ -1,7 +1,4 @@
-/**
- * Random configurations, worlds and schedules for the properties of the core. Times are odd on purpose: nothing happens
- * in the same millisecond by accident.
- */
+/** Random configurations, worlds and schedules. Times are odd, so that nothing shares a millisecond by accident. */
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';

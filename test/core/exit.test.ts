@@ -4,7 +4,6 @@ import { containerStatus, statusOf, statusOfErrno } from '../../src/core/exit.ts
 import { alive, dead, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life } from './life.ts';
 
-/** The level and the fields of the log's lines of that message. */
 function said(life: Life, message: string): readonly Readonly<Record<string, unknown>>[] {
   return life.done.flatMap(({ effect }) =>
     effect.type === 'log' && effect.message === message ? [{ level: effect.level, ...effect.details }] : [],

@@ -1,4 +1,3 @@
-/** Builders for the tests of the core: configurations, states, and other members as the graveyard shows them. */
 import type {
   AdaptiveDrain,
   ExecAction,
@@ -24,7 +23,6 @@ export function instant(mono: number): Instant {
   return { mono, wall: (1_800_000_000_000_000_000n + BigInt(Math.round(mono * 1e6))).toString() };
 }
 
-/** A main with nothing declared. */
 export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
   return {
     name: 'self',
@@ -61,7 +59,6 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
   };
 }
 
-/** A sidecar with nothing declared. */
 export function sidecarConfig(change: Partial<MemberConfig> = {}): MemberConfig {
   return mainConfig({ role: 'sidecar', restart: 'auto', exitCode: { kind: 'zero-when-stopped' }, ...change });
 }
@@ -84,7 +81,6 @@ export function fixed(ms: number): MemberConfig['drain'] {
   return ms === 0 ? undefined : { kind: 'fixed', ms };
 }
 
-/** The defaults of an adaptive drain. */
 export const ADAPTIVE_DRAIN: AdaptiveDrain = {
   kind: 'adaptive',
   minMs: 1_000,
@@ -97,7 +93,6 @@ export const ADAPTIVE_DRAIN: AdaptiveDrain = {
   inflight: false,
 };
 
-/** A command that has the name of its purpose. */
 export function command(name: string): ExecAction {
   return { kind: 'exec', argv: [name] };
 }

@@ -1,7 +1,4 @@
-/**
- * The scripted world of one member: the child, its leftovers and its actions. It carries out the effects of the core as
- * a host does, and keeps the events that are still to come.
- */
+/** The scripted world of one member. It carries out effects as a host does, and keeps the events still to come. */
 import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
 import { SIGCHLD, SIGCONT, SIGKILL, SIGWINCH } from '../../src/core/signals.ts';
@@ -19,19 +16,13 @@ export interface ChildScript {
   readonly code?: number;
   /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
-  /**
-   * Processes of its group outlive it: until KILL, for this long after its end, or even KILL (a zombie without a
-   * reaper).
-   */
+  /** Its group outlives it: until KILL, for so long after its end, or even KILL (a zombie without a reaper). */
   readonly leaves?: 'untilKilled' | 'unkillable' | number;
   /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
   readonly stray?: 'untilAsked' | 'untilKilled' | 'unkillable' | number;
   /** It cannot be started. */
   readonly errno?: string;
-  /**
-   * How the runs of each action end, by its name. The last entry repeats. A function decides by the time of the start.
-   * Other actions succeed at once.
-   */
+  /** How runs end, by the action's name and the time of the start; the last entry repeats. Others succeed at once. */
   readonly actions?: Readonly<Record<string, readonly Run[] | ((atMs: number) => Run)>>;
 }
 
@@ -57,7 +48,6 @@ export class ScriptedHost {
   #due: readonly Due[] = [];
   /** The stop signals that the host may pass on by itself. */
   #once: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
-  /** The last child that was reaped. */
   #reaped = 0;
   #running: readonly Running[] = [];
   #counts: Readonly<Record<string, number>> = {};
@@ -87,7 +77,6 @@ export class ScriptedHost {
     return this.#due.map(({ atMs, event }) => [atMs - nowMs, event]);
   }
 
-  /** What happens next by itself. */
   take(): EventOf | undefined {
     const [next, ...rest] = this.#due;
     this.#due = rest;

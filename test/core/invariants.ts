@@ -58,10 +58,7 @@ function startsRightly(config: MemberConfig, { before, event, after, effects }: 
   assert.ok(areReady || !isGated, 'a start before all are ready');
 }
 
-/**
- * Actions belong to a child that lives; looks to one that is not born yet, quit calls to a member that is over.
- * Pre-stop runs once in a life.
- */
+/** Actions need a living child, looks an unborn one, quit calls a member that is over. Pre-stop runs once. */
 function runsRightly({ before, event, after, effects }: Step): void {
   const isAlive = after.child.is === 'alive' || before.child.is === 'alive';
   for (const effect of effects) {

@@ -1,7 +1,4 @@
-/**
- * One life of a member on a fake clock. It feeds events to the core, has a scripted host carry out its effects, and
- * ticks when the core asked for it.
- */
+/** One life of a member on a fake clock, with a scripted host that carries out its effects. */
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
@@ -29,7 +26,6 @@ export interface LifeOptions {
   readonly observe?: ((step: Step) => void) | undefined;
 }
 
-/** A main in an empty graveyard. */
 export function main(change: Partial<MemberConfig> = {}, child: ChildScript = {}): LifeOptions {
   return { config: mainConfig(change), child, peers: [] };
 }
@@ -39,7 +35,6 @@ export function sidecar(change: Partial<MemberConfig> = {}, child: ChildScript =
   return { config: sidecarConfig(change), child, peers: [alive('work')] };
 }
 
-/** One reduction. */
 export interface Step {
   readonly before: State;
   readonly event: Event;
@@ -86,7 +81,6 @@ export class Life {
     if (peers !== undefined) this.see(...peers);
   }
 
-  /** The same life from here on, twice. */
   fork(): Life {
     return new Life({ config: this.config, observe: this.#observe }, this);
   }
@@ -111,7 +105,6 @@ export class Life {
     return this.feed({ type: 'peersSeen', peers });
   }
 
-  /** `sexton stop`. */
   askToStop(graceMs?: number, among?: readonly string[]): this {
     return this.feed({ type: 'stopAsked', graceMs, among });
   }
@@ -121,7 +114,6 @@ export class Life {
     return this.#endChild({ code: undefined, signal });
   }
 
-  /** The child ends by itself, now. */
   endChild(code: number): this {
     return this.#endChild({ code, signal: undefined });
   }
@@ -179,7 +171,6 @@ export class Life {
   get exitedAtMs(): number | undefined {
     return this.exits[0]?.atMs;
   }
-  /** The times of all starts. */
   get spawns(): readonly number[] {
     return this.done.flatMap(({ atMs, effect }) => (effect.type === 'spawn' ? [atMs] : []));
   }
@@ -204,7 +195,6 @@ export class Life {
       effect.type === 'startTask' ? [[atMs, nameOf(effect.action)] as const] : [],
     );
   }
-  /** When that action was begun. */
   runsOf(name: string): readonly number[] {
     return this.runs.flatMap(([atMs, other]) => (other === name ? [atMs] : []));
   }

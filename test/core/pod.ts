@@ -14,7 +14,6 @@ export class Pod {
   readonly lives: ReadonlyMap<string, Life>;
   /** Members that were killed with the whole container and wrote nothing. */
   readonly #killed = new Map<string, number>();
-  /** What each member was shown last. */
   readonly #shown = new Map<string, string>();
   readonly #ended: string[] = [];
   #nowMs = START;
@@ -24,7 +23,6 @@ export class Pod {
     this.#settle();
   }
 
-  /** Something happens to one of them. */
   act(name: string, does: (life: Life) => void): this {
     const life = this.of(name);
     if (life.exitCode === undefined) does(life);

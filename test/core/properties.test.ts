@@ -1,7 +1,4 @@
-/**
- * Laws for every configuration, child and schedule, with probes, hooks, reloads and quit calls. fast-check prints the
- * seed of a failed run.
- */
+/** Laws for every configuration, child and schedule. fast-check prints the seed of a failed run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -129,7 +126,6 @@ describe('every sidecar', () => {
   });
 });
 
-/** Observes every step of random lives. */
 function check(
   actions: fc.Arbitrary<readonly AnyAction[]>,
   observe: (step: Step, config: Life['config']) => void,

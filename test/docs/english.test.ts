@@ -1,6 +1,3 @@
-/**
- * Comments, test titles and pages are plain English, as far as patterns can tell: see `english.ts`.
- */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { commentsOf, findingsIn, heldFiles, titlesOf } from './english.ts';

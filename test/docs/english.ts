@@ -1,8 +1,4 @@
-/**
- * What patterns can hold of plain English (CONTRIBUTING.md) in comments, test titles and pages.
- *
- * `node test/docs/english.ts [PATH..]` prints the findings.
- */
+/** Patterns of plain English (CONTRIBUTING.md). `node test/docs/english.ts [PATH..]` prints the findings. */
 import { globSync } from 'node:fs';
 import { ROOT } from '../helpers/paths.ts';
 import { PAGES, PLAIN_PAGES, proseOf, textOf } from './pages.ts';

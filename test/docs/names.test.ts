@@ -1,6 +1,4 @@
-/**
- * What a page names exists: flags, variables, subcommands and exit codes of sexton, npm scripts, files.
- */
+/** What a page names exists: flags, variables, subcommands and exit codes of sexton, npm scripts, files. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';

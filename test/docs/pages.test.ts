@@ -1,7 +1,4 @@
-/**
- * What holds for all pages: links lead somewhere, lines are short, README is short, the image has one name. And the
- * ids of test titles are those of test/CASES.md.
- */
+/** What holds for all pages, and that the ids of test titles are those of test/CASES.md. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

@@ -1,6 +1,3 @@
-/**
- * The pages that people read, as the tests of pages see them.
- */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../helpers/paths.ts';

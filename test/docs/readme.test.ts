@@ -1,6 +1,4 @@
-/**
- * The command lines of README's Dockerfile, Job and Deployment are taken without a warning, and agree with their pods.
- */
+/** The command lines of README are taken without a warning, and agree with their pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';

@@ -1,6 +1,4 @@
-/**
- * docs/reference.md and docs/sidecars.md have what the tables in the code have, and nothing else.
- */
+/** docs/reference.md and docs/sidecars.md have what the tables in the code have, and nothing else. */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { COMMAND_NAMES } from '../../src/cli/commands/commands.ts';
@@ -62,7 +60,6 @@ test('docs/sidecars.md has every known sidecar with the ports and paths that sex
   );
 });
 
-/** The cells of the table below a heading, without its head. */
 function rowsOf(heading: string): string[][] {
   const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
   const [body = ''] = section.split('\n## ');

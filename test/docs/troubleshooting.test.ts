@@ -1,6 +1,4 @@
-/**
- * A person on call searches for the line that stands in the log, so the page shows lines that sexton prints.
- */
+/** A person on call searches for the line that stands in the log, so the page shows lines that sexton prints. */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { test } from 'node:test';
@@ -26,7 +24,6 @@ test('a line that the program does not print is seen', () => {
     assert.ok(!templates.some((template) => template.test(line)), line);
 });
 
-/** Messages without level, member and details. */
 function shownLines(): string[] {
   const blocks = [...PAGE.matchAll(/^ *```log\n(.*?)^ *```$/gms)].map(([, block = '']) => block);
   const lines = blocks.flatMap((block) => block.split('\n').map((line) => line.trim())).filter((line) => line !== '');

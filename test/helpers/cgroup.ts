@@ -1,8 +1,6 @@
 /**
- * A test's own cgroup with a limit, for all processes of a container. It is of version 1 or 2, as this machine has it.
- *
- * It works with either engine: a container has PIDs of this machine, and what its processes start later is in their
- * cgroup.
+ * A test's own cgroup (version 1 or 2) with a limit, for all processes of a container. Either engine's container has
+ * PIDs of this machine, and what its processes start later is in their cgroup.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,7 +50,6 @@ export function canMakeCgroup(controller: Controller): boolean {
   }
 }
 
-/** `name`: where one test needs several. */
 export function makeCgroup(scratch: Scratch, controller: Controller, name = ''): Cgroup {
   const dir = join(placeOf(controller), `${scratch.dir}${name}`.replaceAll('/', '-').slice(1));
   mkdirSync(dir);

@@ -1,7 +1,4 @@
-/**
- * One container with `dist/sexton/sexton` as its PID 1, by the engine of the run: a PID namespace, or a container of
- * podman.
- */
+/** One container with `dist/sexton/sexton` as its PID 1, by the engine of the run. */
 import assert from 'node:assert/strict';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { realpathSync } from 'node:fs';
@@ -17,11 +14,8 @@ import { killSupervisorAtRandom } from './supervisor-kills.ts';
 import { waitFor, within } from './wait.ts';
 
 export interface ContainerOptions {
-  /** For messages. */
   readonly name?: string;
-  /** Flags of `sexton run`. */
   readonly flags?: readonly string[];
-  /** What it runs. */
   readonly command: readonly string[];
   /** The whole environment but PATH, the mark by which leaks are found, and what an engine cannot leave out. */
   readonly env?: Readonly<Record<string, string>>;

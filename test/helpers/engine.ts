@@ -1,14 +1,10 @@
-/**
- * What makes the containers of the tests: namespaces of this machine, or podman. `TEST_ENGINE` says which; test titles
- * tell the second, and `node test/run.ts --containers` sets it.
- */
+/** What makes containers: namespaces of this machine, or podman (`TEST_ENGINE`), which test titles tell. */
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 
 export type Engine = 'namespaces' | 'podman';
 
 export const ENGINE: Engine = parse(process.env.TEST_ENGINE ?? 'namespaces');
 
-/** What every engine makes a container of. */
 export interface Order {
   /** All that PID 1 is started with; it may exec other programs before it is what was asked for. */
   readonly argv: readonly string[];
@@ -30,10 +26,7 @@ export interface Launched {
   readonly process: ChildProcess;
   /** Looks once. `program`: what PID 1 must be by now; undefined: anything but the engine's own. */
   findPid1(program: string | undefined): number | undefined;
-  /**
-   * KILL to PID 1 and by that to all that is in the container, also when it is about to start. Says whether PID 1 still
-   * ran.
-   */
+  /** KILL to PID 1 and so to all in the container, also when it is about to start. Says whether PID 1 still ran. */
   kill(): Promise<boolean>;
   /** Called when the test is over. Says what had to be ended. */
   clear(): Promise<string | undefined>;

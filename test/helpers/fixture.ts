@@ -1,7 +1,6 @@
 /**
- * Builds the tiny programs of `test/fixtures/`, static where musl is there, and keeps them while their source is older.
- *
- * Test files run side by side, so each builds under a name of its own and renames: no test starts half a program.
+ * Builds `test/fixtures/`, static where musl is there. Test files run side by side, so each builds under a name of its
+ * own and renames: no test starts half a program.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, rename, stat } from 'node:fs/promises';
@@ -48,7 +47,6 @@ async function build(sourceName: string): Promise<string> {
   return target;
 }
 
-/** 0 when there is no such file. */
 async function modifiedMs(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined);
   return found?.mtimeMs ?? 0;

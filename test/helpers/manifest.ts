@@ -1,7 +1,4 @@
-/**
- * The manifests of the examples and of the docs, as a reader finds them. A manifest is a YAML document that has
- * apiVersion and kind, in a YAML file or in a block of a Markdown page.
- */
+/** Manifests of the examples and docs: YAML with apiVersion and kind, in a file or a block of a Markdown page. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -45,9 +42,7 @@ export function allManifests(): Manifest[] {
   return files.sort().flatMap(readManifests);
 }
 
-/**
- * The manifests of one file, named from the repository's root. Documents without apiVersion or kind are left out.
- */
+/** The manifests of one file, named from the repository's root. Documents without apiVersion or kind are left out. */
 export function readManifests(file: string): Manifest[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const blocks = file.endsWith('.md') ? yamlBlocks(text) : [{ line: 1, text }];

@@ -1,6 +1,4 @@
-/**
- * The command line of the fixture application, `test/fixtures/member.c`, whose header says what each key does.
- */
+/** The command line of the fixture application, `test/fixtures/member.c`, whose header says what each key does. */
 import type { Stage } from './scenario.ts';
 
 export type MemberOptions = Readonly<Record<string, string | number>>;

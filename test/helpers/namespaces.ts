@@ -1,8 +1,6 @@
 /**
- * A container as the kernel knows it: a PID namespace of its own with its own /proc.
- *
- * util-linux `unshare` makes it, waits for PID 1, and ends as PID 1 ended. When `unshare` itself is killed, the whole
- * namespace goes with it, so nothing can outlive a test.
+ * A container as a PID namespace with its own /proc. util-linux `unshare` makes it and ends as PID 1 ended. When
+ * `unshare` itself is killed, the whole namespace goes with it, so nothing can outlive a test.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Launched, Order } from './engine.ts';
@@ -67,7 +65,6 @@ function unshareOf({ pid, spawnfile }: ChildProcess): number | undefined {
   return childrenOf(pid).find((it) => programOf(it).endsWith('/unshare'));
 }
 
-/** For a POSIX shell. */
 export function quoted(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,3 @@
-/**
- * A command that is run to its end, and all that it printed.
- */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

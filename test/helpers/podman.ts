@@ -1,8 +1,7 @@
 /**
- * A container of podman: an image with busybox, no network, the test's directory and the build at the paths that they
- * have on this machine. Signals come from outside, to the PID that its PID 1 has on the machine.
- *
- * `node test/run.ts --containers` builds the image and removes it; TEST_IMAGE names it.
+ * A container of podman: busybox, no network, the test's directory and the build at their paths on this machine.
+ * Signals come from outside, to the PID that its PID 1 has on the machine. TEST_IMAGE names the image;
+ * `node test/run.ts --containers` builds and removes it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -99,10 +98,7 @@ function optionsOf(order: Order, name: string, pidFile: string): string[] {
   ];
 }
 
-/**
- * Not in the test's directory: a process that names that counts as left behind by the test, and podman's monitor
- * outlives the container.
- */
+/** Not in the test's directory: podman's monitor names it, outlives the container, and would count as left behind. */
 function pidFileOf(name: string): string {
   return join(tmpdir(), `${name}.pid`);
 }
@@ -113,9 +109,7 @@ function imageOf(): string {
   throw new Error('TEST_IMAGE names no image: start these tests by `node test/run.ts --containers PATH`');
 }
 
-/**
- * The runtime's own program waits under this number until the container is started, and then becomes that of the image.
- */
+/** The runtime's own program waits under this number until the container is started, then becomes the image's. */
 function findPid1(pidFile: string, program: string | undefined): number | undefined {
   let pid: number;
   try {

@@ -1,6 +1,3 @@
-/**
- * What /proc says about processes, and the check that a test leaves none behind.
- */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Empty when the process is gone. */

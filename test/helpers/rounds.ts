@@ -1,10 +1,7 @@
-/**
- * Repeats a test many times, a few at a time, with random choices. A failure shows the seed that repeats them.
- */
+/** Repeats a test many times, a few at a time, with random choices. A failure shows the seed that repeats them. */
 
 import { atOnce, byEngine } from './engine.ts';
 
-/** TEST_ROUNDS, or what suits a run of all tests. */
 export function roundsOr(usual: number, inPodman: number): number {
   return Number(process.env.TEST_ROUNDS ?? byEngine({ namespaces: usual, podman: inPodman }));
 }

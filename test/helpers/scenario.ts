@@ -1,7 +1,4 @@
-/**
- * One test with a graveyard of its own. When it fails, its error also shows what all members did and wrote. A pod that
- * fails once in a hundred runs is hard to repeat.
- */
+/** One test with a graveyard of its own. When it fails, its error also shows what all members did and wrote. */
 import { type TestContext, test } from 'node:test';
 import { ENGINE, titled } from './engine.ts';
 import { buildFixtures, type Fixtures } from './fixture.ts';
@@ -19,7 +16,6 @@ export interface Stage {
 
 export interface ScenarioOptions {
   readonly timeoutMs?: number;
-  /** Why it cannot run in containers of podman. */
   readonly notInPodman?: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * A directory of a test's own: the graveyard, the shared log and whatever else it needs. When the test is over no
- * process may be left that names it; one that is left is ended and fails the test.
- */
+/** A directory of a test's own. A process that still names it when the test is over is ended and fails the test. */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,9 +1,7 @@
 /**
- * TEST_SUPERVISOR_KILLS=SEED kills the supervisor of every container at some random moments while its test runs. Every
- * test must pass all the same. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill. Tests that kill
- * supervisors themselves may kill too many.
- *
- * `killSupervisors` is for the tests that do so.
+ * TEST_SUPERVISOR_KILLS=SEED kills the supervisor of every container at random moments; every test must pass all the
+ * same. TEST_SUPERVISOR_KILLS_TALLY=FILE grows by a byte with each kill. Tests that kill supervisors themselves, by
+ * `killSupervisors`, may kill too many.
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,3 @@
-/**
- * A termination log at its usual place, as Kubernetes mounts it.
- */
-
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import type { Evidence } from '../../src/core/format/evidence.ts';

@@ -78,7 +78,6 @@ export function parseTimeline(text: string): Timeline {
   };
 }
 
-/** Waits for the `count`th such event. */
 export function waitForEvent(path: string, name: string, event: string, count = 1): Promise<LogEvent> {
   return waitFor(`${name} ${event} (${count})`, () => readTimeline(path).of(name, event)[count - 1]);
 }

@@ -1,7 +1,4 @@
-/**
- * Reads tombstones as any other program would: JSON in a file. Deliberately not through the product's own parser, which
- * would forgive what nobody else does.
- */
+/** Tombstones as plain JSON: not through the product's parser, which would forgive what nobody else does. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

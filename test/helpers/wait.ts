@@ -1,6 +1,4 @@
-/**
- * Waiting for what must come. The limit is far: it tells a hang from a slow machine and is never what a test is about.
- */
+/** The limit is far: it tells a hang from a slow machine and is never what a test is about. */
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 

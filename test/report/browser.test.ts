@@ -1,6 +1,3 @@
-/**
- * Pages and pictures of reports in a real browser: nothing overlaps, nothing is cut, and all can be read.
- */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * A real browser for the tests of pages and pictures: Debian's Chromium, driven over a pipe by the Chrome DevTools
- * Protocol.
- */
+/** Debian's Chromium for the tests of pages and pictures, driven over a pipe by the Chrome DevTools Protocol. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +44,6 @@ const PICTURES: readonly View[] = (['light', 'dark'] as const).map((scheme) => (
 export interface Browser {
   /** Renders a document, HTML or SVG, and returns what `expression` is worth in it. */
   measure(file: string, view: View, expression: string): Promise<unknown>;
-  /** A PNG of the whole page. */
   screenshot(file: string, view: View): Promise<Buffer>;
   close(): Promise<void>;
 }

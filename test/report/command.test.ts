@@ -1,7 +1,4 @@
-/**
- * `sexton report` as a user calls it: sources, formats, the width of a pipe and exit codes. ajv, which is not ours,
- * validates its JSON.
- */
+/** `sexton report` as a user calls it. ajv, which is not ours, validates its JSON. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -162,8 +159,7 @@ describe('sexton report --against', () => {
     assert.equal(short.status, 0, short.stderr);
     assert.match(short.stdout, /^ {2}predicted .* 100 ms to 20 s, perhaps KILL$/m);
     assert.match(short.stdout, /^as predicted from Pod\/a of/m);
-    const long = sexton(['report', '-o', 'json', '--against', manifest('15s'), dir]);
-    const report = JSON.parse(long.stdout);
+    const report = JSON.parse(sexton(['report', '-o', 'json', '--against', manifest('15s'), dir]).stdout);
     assert.match(report.pods[0].prediction.differences.join(), /^main: ended after .*s, predicted was 15 s to 30 s$/);
     const isRight = reportSchema();
     assert.ok(isRight(report), JSON.stringify(isRight.errors));

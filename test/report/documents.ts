@@ -1,7 +1,4 @@
-/**
- * Reports to look at: the demo, a plain pod, a pod that has all that can be drawn, and a fleet. The pictures of checks
- * come with them. The browser's tests measure them, and `screenshots.ts` takes pictures of them.
- */
+/** Reports to look at, and the pictures of checks. The browser's tests measure them; `screenshots.ts` draws them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check } from '../../src/check/check.ts';
@@ -91,7 +88,6 @@ function demo(): PodStop {
   return pod;
 }
 
-/** 60 pods of three workloads. */
 function fleet(): readonly PodStop[] {
   return Array.from({ length: 60 }, (_, index) => {
     const workload = ['shop/web', 'shop/checkout-with-a-rather-long-name', 'ops/batch'][index % 3] ?? '';
@@ -128,7 +124,6 @@ async function againstManifest(pod: PodStop): Promise<PodStop> {
 }
 const COMPARED_POD = await againstManifest(BUSY_POD);
 
-/** Name of the file and what is in it. */
 export const DOCUMENTS: Readonly<Record<string, string>> = {
   'demo.svg': podSvg(DEMO),
   'busy.svg': podSvg(BUSY_POD),

@@ -26,8 +26,7 @@ describe('the pods of a log', () => {
 
   it('pods of a log with nothing else are told apart by the births of their members', () => {
     const proxy = { ...EVIDENCE, Name: 'proxy' };
-    const other = { ...EVIDENCE, Born: at(-9_000) };
-    const pods = podsIn([EVIDENCE, proxy, other, EVIDENCE].map(line));
+    const pods = podsIn([EVIDENCE, proxy, { ...EVIDENCE, Born: at(-9_000) }, EVIDENCE].map(line));
     const members = pods.map((pod) => pod.members.map(({ name }) => name).sort());
     assert.deepEqual(members.sort(), [['main'], ['main', 'proxy']]);
   });

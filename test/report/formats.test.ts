@@ -79,8 +79,7 @@ describe('a report', () => {
     const lost: Tombstone = { ...living, Reason: 'lost', Phase: 'draining', History: History.slice(0, 7) };
     const [, proxy = ''] = FILES;
     const [main] = [stopOfTombstone(lost, '', { ms: BEGAN_MS + 60_000 })];
-    const members = [main, ...readText(proxy, BEGAN_MS, () => undefined).members];
-    const [pod] = podsOf(members, BEGAN_MS + 60_000);
+    const [pod] = podsOf([main, ...readText(proxy, BEGAN_MS, () => undefined).members], BEGAN_MS + 60_000);
     assert.ok(pod);
     assert.match(sentenceOf(pod), /^forced: proxy by sexton; lost: main, 6\.5 s;/);
     assert.match(podText(pod, PLAIN), /^main .* lost$/m);
@@ -137,8 +136,7 @@ describe('a report', () => {
 
   it('a text has colours on a terminal only, and no other escape sequences', () => {
     assert.doesNotMatch(podText(POD, PLAIN), /[^\P{Cc}\n]/u);
-    const coloured = podText(POD, { ...PLAIN, colours: true });
-    assert.equal(stripVTControlCharacters(coloured), podText(POD, PLAIN));
+    assert.equal(stripVTControlCharacters(podText(POD, { ...PLAIN, colours: true })), podText(POD, PLAIN));
   });
 
   it('a page loads nothing and forbids to load anything', () => {

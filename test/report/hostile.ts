@@ -1,7 +1,4 @@
-/**
- * Tombstones, pods and logs as an enemy would write them, by seed, and what a report must be all the same.
- * `node test/report/hostile.ts [FILES] [FIRST SEED]` tries so many.
- */
+/** Inputs of a report as an enemy would write them, by seed: `node test/report/hostile.ts [FILES] [FIRST SEED]`. */
 import assert from 'node:assert/strict';
 import { stringify } from 'yaml';
 import { parseYaml } from '../../src/config/file/yaml.ts';
@@ -39,7 +36,6 @@ export function hostileEvidence(seed: number): object {
   return spoil(new Dice(seed, 7), EVIDENCE) as object;
 }
 
-/** A file of one of the kinds that a report reads. */
 export function hostileText(seed: number): string {
   const dice = new Dice(seed, 7);
   switch (dice.int(7)) {
@@ -79,7 +75,6 @@ function line(dice: Dice): string {
   return dice.chance(0.2) ? spoilText(dice, text) : text;
 }
 
-/** The same with some values replaced, at any depth. */
 function spoil(dice: Dice, value: unknown, depth = 0): unknown {
   if (dice.chance(0.12)) return replacement(dice, depth);
   if (Array.isArray(value)) {
@@ -138,8 +133,7 @@ const TAGS = new Set(
 const MAX_GROWTH = { times: 60, and: 400_000 } as const;
 
 /**
- * Throws where anything of it becomes markup or acts on a terminal, or where the report is out of all proportion.
- * Returns whether it told anything.
+ * Throws where anything becomes markup, acts on a terminal, or is out of proportion. Returns whether it told anything.
  */
 export function checkText(text: string): boolean {
   const yaml = (source: string): unknown => {
@@ -170,7 +164,6 @@ export function checkText(text: string): boolean {
 
 export interface Tried {
   readonly files: number;
-  /** Files of which something was understood. */
   readonly told: number;
   readonly slowestMs: number;
   readonly slowestSeed: number;
@@ -195,6 +188,5 @@ export function tryFiles(count: number, first: number): Tried {
 if (import.meta.main) {
   const [files = '5000', first = '1'] = process.argv.slice(2);
   const tried = tryFiles(Number(files), Number(first));
-  const rssMiB = Math.round(process.resourceUsage().maxRSS / 1024);
-  console.log(JSON.stringify({ ...tried, rssMiB }));
+  console.log(JSON.stringify({ ...tried, rssMiB: Math.round(process.resourceUsage().maxRSS / 1024) }));
 }

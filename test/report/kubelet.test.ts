@@ -1,6 +1,4 @@
-/**
- * Pods as the API server has them: what the kubelet recorded of containers that left no message, and who stopped them.
- */
+/** What the kubelet recorded of containers that left no message, and who stopped them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readText } from '../../src/report/input.ts';

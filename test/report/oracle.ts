@@ -1,7 +1,4 @@
-/**
- * Compares the reports of simulated pods with what the simulator knows: how, when and why each member ended, and which
- * was the last. `node test/report/oracle.ts [PODS] [FIRST SEED]` tries so many pods.
- */
+/** Compares reports with what the simulator knows: `node test/report/oracle.ts [PODS] [FIRST SEED]`. */
 import assert from 'node:assert/strict';
 import { formatEvidence } from '../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';

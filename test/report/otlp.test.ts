@@ -1,7 +1,4 @@
-/**
- * `run --otlp`: what a collector receives of real members. The receiver here takes nothing but what the JSON mapping of
- * OTLP allows for a trace: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
- */
+/** What a collector receives of `run --otlp`: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,7 +13,6 @@ import { type SpanJson, spansOf } from './otlp-json.ts';
 
 interface Collector {
   readonly url: string;
-  /** What came, in the order in which it came. */
   readonly spans: SpanJson[];
 }
 

@@ -1,4 +1,3 @@
-/** Tombstones and evidence for the tests of reports: a main that drains and a sidecar that holds for it. */
 import { formatTombstone, type HistoryEntry, type Tombstone } from '../../src/core/format/tombstone.ts';
 
 export const BEGAN_MS = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -27,7 +27,6 @@ async function resultOf(...texts: readonly string[]): Promise<Result> {
   return check(texts.map((text, index) => ({ path: `${index}.yaml`, text })));
 }
 
-/** A pod of one member that was asked by TERM and ended after so many milliseconds. */
 function podEnding(afterMs: number, more: object = {}): PodStop {
   return podOfEvidence([{ ...EVIDENCE, Died: at(afterMs), Phases: [], ...more }], 'shop/web-0', 'shop/web');
 }

@@ -1,7 +1,4 @@
-/**
- * `node test/report/screenshots.ts DIR`: takes pictures of the reports that the browser's tests measure, to be looked
- * at.
- */
+/** `node test/report/screenshots.ts DIR`: pictures of the reports that the browser's tests measure. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { nameOf, openBrowser, viewsOf } from './browser.ts';

@@ -1,10 +1,8 @@
 /**
- * Runs test files, and repeats those that failed, one at a time.
- *
- * Thousands of tests watch real processes by the clock, and the machine may stand still for seconds. So one of them may
- * fail in a whole run because of the machine. A file that passes at its second attempt counts as passed, and the end of
- * the run names it as unsteady. It is a test to fix or a rare defect, and its first failure is in the output. If more
- * files fail than MAX_UNSTEADY, the machine is not to blame, and there is no second attempt.
+ * Runs test files, and repeats those that failed, one at a time. Tests watch real processes by the clock, and the
+ * machine may stand still for seconds. A file that passes at its second attempt passes. The end of the run names it as
+ * unsteady: a test to fix or a rare defect. If more files fail than MAX_UNSTEADY, the machine is not to blame, and
+ * there is no second attempt.
  */
 import { run } from 'node:test';
 import { FileLimit } from './limit.ts';
@@ -15,9 +13,7 @@ export interface Attempts {
   readonly shorten: (file: string) => string;
   /** Files at once, at the first attempt. */
   readonly concurrency: number;
-  /** Only tests whose name has this pattern. */
   readonly grep?: string | undefined;
-  /** Whether there is a second attempt. */
   readonly retries: boolean;
 }
 

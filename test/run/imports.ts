@@ -1,10 +1,6 @@
-/**
- * Circles of imports among source files. Imports of types count: two files that know each other's types cannot be read
- * apart.
- */
+/** Circles of imports. Imports of types count: two files that know each other's types cannot be read apart. */
 import { posix } from 'node:path';
 
-/** The text of each file by its path. */
 export type Sources = ReadonlyMap<string, string>;
 
 /** Each circle once, as the sorted paths of its files. A circle is a largest set of files that all reach each other. */

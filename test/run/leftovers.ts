@@ -1,7 +1,4 @@
-/**
- * Finds and ends what a test run left behind. Whatever a test starts inherits its environment, wherever it was
- * reparented to, so a marker variable tells ours from all else on the machine.
- */
+/** Ends what a run left behind. All that a test starts inherits a marker variable, wherever it is reparented to. */
 import { processIds, readOf, send } from './processes.ts';
 
 export interface Leftover {

@@ -32,7 +32,6 @@ export class FileLimit {
     this.#timer = setInterval(() => void this.#look(), Math.min(LOOK_MS, limitMs));
   }
 
-  /** For the node that runs a file. */
   get execArgv(): string[] {
     return [
       '--report-on-signal',

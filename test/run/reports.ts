@@ -1,6 +1,4 @@
-/**
- * Turns the events of a test run into one line per file, the failures in full, what was skipped and why, and totals.
- */
+/** A test run as one line per file, the failures in full, what was skipped and why, and totals. */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
@@ -30,9 +28,7 @@ interface Outcome {
 
 export class FileReports {
   readonly totals: Totals = { passed: 0, failed: 0, skipped: 0 };
-  /** What each file came to, by its path. */
   readonly byFile = new Map<string, Totals>();
-  /** How many tests were skipped, by why. */
   readonly skips = new Map<string, number>();
   readonly #files = new Map<string, FileReport>();
   readonly #shorten: (file: string) => string;

@@ -1,8 +1,7 @@
 /**
- * The reasons for which a test may be skipped, each with the condition for it. A skip for another reason fails the run,
- * and so does one whose condition does not hold on this machine.
- *
- * `TEST_SKIPS` narrows the list where it is known what a machine has: only the names in it, separated by commas, may be skipped.
+ * The reasons for which a test may be skipped, each with its condition. A skip for another reason, or without its
+ * condition, fails the run. `TEST_SKIPS` narrows the list to the names in it, separated by commas, where it is known
+ * what a machine has.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
@@ -11,7 +10,6 @@ import { type Controller, canMakeCgroup } from '../helpers/cgroup.ts';
 import { FIXTURES } from '../helpers/paths.ts';
 
 export interface ExpectedSkip {
-  /** For TEST_SKIPS. */
   readonly name: string;
   readonly reason: RegExp;
   /** Whether the reason holds on this machine. `word`: what the pattern has in parentheses. */

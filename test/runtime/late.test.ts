@@ -1,6 +1,3 @@
-/**
- * Waiting with a bound, also when the whole process, or the machine, stands still meanwhile.
- */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';

@@ -28,7 +28,6 @@ function openPipe(t: TestContext, { isBlocking }: { readonly isBlocking: boolean
   return { writing, reading };
 }
 
-/** All that is there by now. */
 function take(fd: number): string {
   const buffer = Buffer.alloc(PIPE_BYTES);
   let text = '';

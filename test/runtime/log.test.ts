@@ -1,4 +1,3 @@
-/** The log of a process of its own, as it arrives on that process's stderr. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,3 @@
-/**
- * Two members of one name, and requests to stop, as a member sees them.
- */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * What one supervisor leaves to the next: always small enough for init, and understood also when another version wrote
- * it.
- */
+/** What a supervisor leaves to the next: small enough for init, and understood also from another version. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveRun } from '../../src/config/resolve.ts';

@@ -15,7 +15,6 @@ import { mono, Recorder, SILENT, supervise } from './recorder.ts';
 class Init extends Recorder {
   readonly init = '/proc/1/exe';
 
-  /** As it is left now. */
   get preparedEnds(): readonly PreparedEnd[] {
     return this.commands.findLast((command) => command.type === 'preparedEnds')?.ends ?? [];
   }

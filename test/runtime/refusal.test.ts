@@ -1,6 +1,4 @@
-/**
- * A supervisor whose configuration cannot be used ends the container only while nothing runs in it.
- */
+/** A supervisor whose configuration cannot be used ends the container only while nothing runs in it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,3 @@
-/** When a supervisor may sleep, as far as its own state decides that. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';
@@ -131,7 +130,6 @@ function nextTurn(): Promise<void> {
 
 interface Sleeping {
   readonly state: State;
-  /** What init was told. */
   readonly commands: string[];
   readonly afterMs: number;
 }

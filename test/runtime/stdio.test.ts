@@ -1,6 +1,4 @@
-/**
- * What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not.
- */
+/** What the supervisor shares with the application: the pipe behind stderr, and whoever reads it, or does not. */
 import assert from 'node:assert/strict';
 import { execFileSync, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -77,9 +75,7 @@ for (const flags of [['--nosuch'], ['--config', '/nowhere']]) {
   });
 }
 
-/**
- * A pipe that this process holds both ends of: reading and writing, and the very description that the container gets.
- */
+/** A pipe whose both ends this process holds, and the very description that the container gets. */
 function openPipe(t: TestContext, scratch: Scratch): number {
   const path = scratch.path('pipe');
   execFileSync('mkfifo', [path]);

@@ -1,4 +1,3 @@
-/** What the supervisor waits for, and what it does not wait for. */
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer } from 'node:net';

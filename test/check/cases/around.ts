@@ -1,7 +1,4 @@
-/**
- * The near misses of rules that join a pod with what is around it: balancers, routes, volumes, the version of the
- * cluster.
- */
+/** Near misses of rules on a pod and what is around it: balancers, routes, volumes, the version of the cluster. */
 import { deployment, SERVICE } from '../workloads.ts';
 import { type Cases, FOUND, version } from './case.ts';
 

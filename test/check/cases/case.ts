@@ -1,6 +1,3 @@
-/**
- * Inputs at the edges of the conditions of a rule.
- */
 import type { Around } from '../rules.ts';
 
 /**
@@ -10,7 +7,6 @@ import type { Around } from '../rules.ts';
  */
 export type Case = string | readonly [text: string, ...saysFixedAndAround: (RegExp | string | false | Around)[]];
 
-/** By rule, and by what the text holds. */
 export type Cases = Readonly<Record<string, Readonly<Record<string, Case>>>>;
 
 export const FOUND = /./;
@@ -18,7 +14,6 @@ export const FOUND = /./;
 export const version = (text: string): Around => ({ flags: ['--kubernetes-version', text] });
 export const scenario = (text: string): Around => ({ flags: ['--scenario', text] });
 
-/** A case for each of several values. */
 export function each<Value>(
   values: readonly Value[],
   caseOf: (value: Value) => readonly [what: string, one: Case],

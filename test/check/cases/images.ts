@@ -1,6 +1,3 @@
-/**
- * The near misses of rules that know more by `--images`.
- */
 import type { ImageFacts } from '../../../src/check/stop/images.ts';
 import { deployment } from '../workloads.ts';
 import { type Cases, FOUND } from './case.ts';

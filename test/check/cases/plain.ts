@@ -1,6 +1,3 @@
-/**
- * Inputs beside the examples of the rules: the near misses on both sides of a condition.
- */
 import { budget, deployment, hooked, job, SERVICE, started, under, WEB } from '../workloads.ts';
 import { type Cases, FOUND } from './case.ts';
 

@@ -11,7 +11,6 @@ const FILES = ociFiles([{ name: 'web:1', config: { User: '1000' } }]);
 const EXPECTED = [{ names: ['web:1'], facts: { user: '1000' } }];
 const file = join(temporaryDirectory(), 'image.tar');
 
-/** What an archive of these bytes holds. */
 function read(bytes: Buffer) {
   writeFileSync(file, bytes);
   return imagesOf(file);

@@ -1,6 +1,3 @@
-/**
- * Images as files: OCI layouts, and archives as docker save writes them.
- */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -71,7 +68,6 @@ function jsonBytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** A new directory with these files. */
 export function directoryOf(files: Readonly<Record<string, Buffer>>): string {
   const root = temporaryDirectory();
   for (const [path, bytes] of Object.entries(files)) {

@@ -19,7 +19,6 @@ const CONFIG = {
 };
 const WEB: ImageOf = { name: 'example.com/web:1', config: CONFIG };
 const API: ImageOf = { name: 'docker.io/library/api:2' };
-/** What is known of `WEB`. */
 const FACTS = {
   entrypoint: ['/entry', '--flag'],
   cmd: ['serve'],
@@ -69,8 +68,7 @@ describe('sexton images lock', () => {
     const expected = { 'example.com/web:1': FACTS, 'web:1': FACTS, 'web@sha256:abc': FACTS };
     assert.deepEqual(locked(['-'], docker), expected);
     const names = ['docker.io/library/web:1', 'example.com/web:1'];
-    const podman = inspect(names, CONFIG, ['docker.io/library/web@sha256:abc']);
-    assert.deepEqual(locked(['-'], podman), expected);
+    assert.deepEqual(locked(['-'], inspect(names, CONFIG, ['docker.io/library/web@sha256:abc'])), expected);
   });
 
   it('images lock takes the shell from the base image that a label names', () => {
@@ -110,8 +108,7 @@ describe('sexton images lock', () => {
     // As skopeo writes it: the tag alone.
     for (const image of [{ ...API, name: '2' }, {}]) {
       const path = directoryOf(ociFiles([image]));
-      const expected = { 'example.com/api:2': {} };
-      assert.deepEqual(locked([`example.com/api:2=${path}`]), expected);
+      assert.deepEqual(locked([`example.com/api:2=${path}`]), { 'example.com/api:2': {} });
       const { code, err } = lock([path]);
       assert.equal(code, 2);
       assert.match(err, /it does not say what the image is called; write NAME= in front of it/);

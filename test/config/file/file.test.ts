@@ -36,8 +36,7 @@ describe('a configuration file', () => {
   });
 
   it('a configuration file reports all of its mistakes at once', async () => {
-    const problems = await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n');
-    assert.deepEqual(problems, [
+    assert.deepEqual(await problemsOf('/c.yaml', 'drain: 5\nrole: 7\ncolour: 80\n'), [
       'colour in /c.yaml: unknown key; see sexton help config',
       'drain: 5 in /c.yaml: a duration needs a unit; write 5s or 5ms',
       'role: 7 in /c.yaml: must be one of main, sidecar',

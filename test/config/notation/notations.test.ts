@@ -1,4 +1,3 @@
-/** The notations of lists and maps: what is written by `explain` reads back the same, and no text can throw. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

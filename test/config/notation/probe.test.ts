@@ -1,4 +1,3 @@
-/** Probes and hooks as flags: what they mean, and that what explain writes reads back the same. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -86,8 +85,7 @@ describe('a probe', () => {
 describe('a hook', () => {
   it('a hook comes back the same', () => {
     const post = http.map((action) => ({ ...action, method: 'POST' as const }));
-    const hook = fc.oneof(exec, http, post, tcp, sleep) as fc.Arbitrary<HookAction>;
-    comesBack(hook, parseHook, formatAction);
+    comesBack(fc.oneof(exec, http, post, tcp, sleep) as fc.Arbitrary<HookAction>, parseHook, formatAction);
   });
 });
 

@@ -1,4 +1,3 @@
-/** Commands in one text: the same words as a shell makes of them, and back. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
@@ -6,7 +5,6 @@ import fc from 'fast-check';
 import { formatWords, parseWords } from '../../../src/config/notation/words.ts';
 import { comesBack } from './comes-back.ts';
 
-/** What `sh` makes of it. */
 function shellWords(text: string): readonly string[] {
   const script = `for word in ${text}; do printf '%s\\0' "$word"; done`;
   return execFileSync('/bin/sh', ['-f', '-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);

@@ -27,8 +27,7 @@ describe('sexton refuses wrong input before anything starts:', { concurrency: 2 
 
   it('the same command line without the slip does start the command', async (t) => {
     const { path } = await tempGraveyard(t);
-    const argv = ['--drain', '1ms', '--', '/bin/touch', path('started')];
-    assert.equal((await runSexton(argv)).code, 0);
+    assert.equal((await runSexton(['--drain', '1ms', '--', '/bin/touch', path('started')])).code, 0);
     assert.ok(existsSync(path('started')));
   });
 });

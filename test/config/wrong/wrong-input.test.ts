@@ -1,4 +1,3 @@
-/** Every wrong input against the resolver: its one message, word by word. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveRun } from '../../../src/config/resolve.ts';

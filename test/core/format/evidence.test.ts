@@ -1,4 +1,3 @@
-/** How a life has ended, in one small JSON object. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -150,8 +149,7 @@ describe('the evidence', () => {
       evidence.Summary,
       /^asked to stop \(signal TERM\): holding for web, the command was not told to stop; if /,
     );
-    const told = held.see(dead('web', 0, { Final: true }));
-    const { Summary, WaitsFor } = evidenceOf(config, told.state);
+    const { Summary, WaitsFor } = evidenceOf(config, held.see(dead('web', 0, { Final: true })).state);
     assert.match(Summary, /^asked to stop \(signal TERM\): hold 5.0 s, TERM .*the command had not ended; if /);
     assert.equal(WaitsFor, undefined);
   });
@@ -189,8 +187,7 @@ describe('the evidence', () => {
     const life = new Life(main({ drain: fixed(1_000) }, { on: { 15: { afterMs: 3_000, code: 0 } } }))
       .signal(15)
       .pass(2_000);
-    const evidence = testimony(life.loseSupervisor().feed({ type: 'booted' }));
-    assert.deepEqual(evidence.Phases, [
+    assert.deepEqual(testimony(life.loseSupervisor().feed({ type: 'booted' })).Phases, [
       { Phase: 'drain', Ms: 1_000 },
       { Phase: 'ladder', Signal: 'SIGTERM', Ms: 3_000 },
     ]);

@@ -1,6 +1,4 @@
-/**
- * What the host does when the supervisor is late: it refuses a start after a stop request, and KILLs at the deadline.
- */
+/** A host whose supervisor is late refuses a start after a stop request, and KILLs at the deadline. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';

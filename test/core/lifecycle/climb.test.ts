@@ -1,7 +1,4 @@
-/**
- * What a child leaves behind: the rest of its group, strays that have left the group, and processes that KILL cannot
- * end. The tests also cover what killed the child.
- */
+/** What a child leaves behind: the rest of its group, strays, processes that KILL cannot end. And what killed it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { probes } from '../helpers.ts';
@@ -99,8 +96,7 @@ describe('strays', () => {
       { signal: 15, forMs: 60_000 },
       { signal: 2, forMs: undefined },
     ];
-    const life = new Life(main({ ladder }, child)).signal(15).pass(1_000).signal(15);
-    assert.equal(life.swept, '0 TERM, 1000 INT');
+    assert.equal(new Life(main({ ladder }, child)).signal(15).pass(1_000).signal(15).swept, '0 TERM, 1000 INT');
   });
 });
 

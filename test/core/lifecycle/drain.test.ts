@@ -42,7 +42,6 @@ function isDraining({ state }: Life): boolean {
   return state.phase === 'draining' && state.stop?.waitsFor === 'drain';
 }
 
-/** The entry of the history, without its time. */
 function drained({ state }: Life): object {
   const { At: _at, ...entry } = state.chronicle.history.find(({ Event }) => Event === 'drained') ?? {};
   return entry;
@@ -89,8 +88,7 @@ describe('the adaptive drain', () => {
   });
 
   it('a drain that lasted `max` warns of connections that came as probes do', () => {
-    const steady = { from: '10.244.1.1', port: 8080, everyMs: 1_020 };
-    const told = { connections: 15, steady };
+    const told = { connections: 15, steady: { from: '10.244.1.1', port: 8080, everyMs: 1_020 } };
     const warnings = ({ done }: Life) =>
       done.flatMap(({ effect }) => (effect.type === 'log' && effect.level === 'warn' ? [effect.message] : []));
     const quiet = seen(asked().pass(4_000), 2_100, told);
@@ -116,12 +114,10 @@ describe('the adaptive drain', () => {
     const life = asked().pass(100);
     const unseen = { type: 'trafficUnavailable', why: 'no such file' } as const;
     life.feed(unseen).feed(unseen).loseSupervisor().pass(1_000).feed({ type: 'booted' }).see().feed(unseen);
-    const warnings = life.done.filter(({ effect }) => effect.type === 'log' && effect.level === 'warn');
-    assert.equal(warnings.length, 1);
+    assert.equal(life.done.filter(({ effect }) => effect.type === 'log' && effect.level === 'warn').length, 1);
     assert.ok(isDraining(life.pass(13_800)));
     assert.equal(life.pass(200).state.traffic?.ended, 'max');
-    const entry = { Event: 'drained', Why: 'max', AfterMs: 15_000, Unseen: 'no such file' };
-    assert.deepEqual(drained(life), entry);
+    assert.deepEqual(drained(life), { Event: 'drained', Why: 'max', AfterMs: 15_000, Unseen: 'no such file' });
   });
 
   it('a drain leaves the ladder its time before the deadline', () => {
@@ -161,8 +157,7 @@ describe('the adaptive drain', () => {
     const before = asJson(life.state);
     seen(life, 1, { connections: 99 }).feed({ type: 'trafficUnavailable', why: 'late' });
     assert.deepEqual(asJson(life.state), before);
-    const never = new Life(main({ drain: ADAPTIVE_DRAIN }));
-    assert.equal(seen(never, 1).state.traffic, undefined);
+    assert.equal(seen(new Life(main({ drain: ADAPTIVE_DRAIN })), 1).state.traffic, undefined);
   });
 
   it('a sidecar whose mains have finished lingers and does not drain', () => {
@@ -220,8 +215,7 @@ describe('a supervisor that comes back in a drain', () => {
   it('the memo of a sexton without adaptive drains is read', () => {
     const life = asked();
     const { traffic: _none, ...older } = asJson(life.state);
-    const state = revived(older as typeof life.state);
-    assert.equal(state.traffic, undefined);
+    assert.equal(revived(older as typeof life.state).traffic, undefined);
   });
 });
 

@@ -1,4 +1,3 @@
-/** Lives that have failed: what ends them, how, and what comes after. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartMode } from '../../../src/core/config.ts';
@@ -45,8 +44,7 @@ describe('a child whose liveness probe fails', () => {
       [undefined, undefined, 30_000],
     ] as const) {
       const child = { actions: { liveness: [BAD] }, on: { 15: 'ignores' } } as const;
-      const config = { ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs };
-      const life = new Life(main(config, child));
+      const life = new Life(main({ ...probes({ liveness: { failures: 1, graceMs } }), gracePeriodMs }, child));
       const expected = [[0, 15], [killAt, 9]]; // biome-ignore format: two signals
       assert.deepEqual([life.passUntilGone().signals, life.exitCode], [expected, 137]);
     }

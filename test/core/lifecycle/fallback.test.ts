@@ -1,4 +1,3 @@
-/** What the host does about a stop when no supervisor acts in time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
@@ -9,7 +8,6 @@ import { Life } from '../life.ts';
 
 const HELD = [alive('work')];
 
-/** The fallback before the stop, and after a TERM. */
 function fallbacksOf(config: MemberConfig): { readonly before: unknown; readonly after: unknown } {
   const life = new Life({ config, peers: config.role === 'sidecar' ? HELD : [alive('proxy', { Role: 'sidecar' })] });
   const before = fallbackOf(config, life.state);

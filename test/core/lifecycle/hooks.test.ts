@@ -1,4 +1,3 @@
-/** Post-start and pre-stop hooks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';

@@ -1,7 +1,6 @@
 /**
- * The two tables of `src/core/lifecycle/lifecycle.ts` against `reduce`. Every state of `table/rows.ts`, and every one
- * that follows, gets every event of `table/columns.ts`. Each move of the child is noted with the row of the tables that
- * made it.
+ * The two tables of `src/core/lifecycle/lifecycle.ts` against `reduce`: every state of `table/rows.ts`, and all that
+ * follow, get every event of `table/columns.ts`.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -15,9 +14,7 @@ import { GROUPS } from '../table/columns.ts';
 import { type Row, row, rows } from '../table/rows.ts';
 
 const DEPTH = 4;
-/**
- * What the published table leaves out: a command that asks for no stop signal, and one that is always started again.
- */
+/** Not in the published table: a command that asks for no stop signal, and one that is always started again. */
 const MORE: readonly Row[] = [
   row(
     'no stop signals',

@@ -1,4 +1,3 @@
-/** When probes run, and what their results mean for the child. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Probe, ProbeKind } from '../../../src/core/config.ts';
@@ -21,8 +20,7 @@ const flips = (life: Life): readonly unknown[] =>
 
 describe('a probe', () => {
   it('a probe runs at once and every period after, from start to start', () => {
-    const quick = probed('readiness', [OK]).pass(3_500);
-    assert.deepEqual(quick.runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
+    assert.deepEqual(probed('readiness', [OK]).pass(3_500).runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
     const slow = probed('readiness', [{ afterMs: 700, ok: true }]).pass(3_500);
     assert.deepEqual(slow.runsOf('readiness'), [0, 1_000, 2_000, 3_000]);
   });
@@ -44,8 +42,7 @@ describe('a probe', () => {
       life.pass(1_000);
       return healthy;
     });
-    const expected = [false, false, false, false, false, false, false, false, false, false, true, true];
-    assert.deepEqual(seen, expected);
+    assert.deepEqual(seen, [false, false, false, false, false, false, false, false, false, false, true, true]);
     const up = probed('readiness', [OK, BAD, BAD, OK, BAD, BAD, OK], {}).pass(8_000);
     assert.deepEqual([flips(up), isHealthy(up)], [['success'], true]);
   });

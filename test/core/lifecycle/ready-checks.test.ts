@@ -57,8 +57,7 @@ describe('a start gate on a process that is no member', () => {
     }
     const before = [{ type: 'signal', signal: SIGTERM, senderPid: 0, fromTerminal: false }] as const;
     assert.deepEqual(new Life({ config, child: istio('never'), queued: before }).runs, []);
-    const asSexton = lifeOf('never').askToStop();
-    assert.equal(asSexton.exitCode, 143);
+    assert.equal(lifeOf('never').askToStop().exitCode, 143);
     const unstoppable = new Life({ config: { ...config, stopSignals: [] }, child: istio('never') }).signal(SIGTERM);
     assert.deepEqual([unstoppable.exitCode, unstoppable.state.tasks], [143, []]);
   });

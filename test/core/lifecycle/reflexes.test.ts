@@ -1,7 +1,4 @@
-/**
- * Compares reflexes with the rules. What the host does on its own equals, byte for byte, what the rules do for the same
- * events. The states are those of the published table and of random lives.
- */
+/** What the host does on its own equals, byte for byte, what the rules do for the same events. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
@@ -360,8 +357,7 @@ describe('the end with the mains', () => {
   });
 
   it('a child that is stopped in the same moment gets no second signal', () => {
-    const config = sidecarConfig({ mains: ['a'] });
-    const life = lifeOf(config, [a]);
+    const life = lifeOf(sidecarConfig({ mains: ['a'] }), [a]);
     const before = life.signal(15).state;
     life.feed({ type: 'stopSent', id: 1, signal: 15, isByMains: true });
     assert.equal(before.climb, undefined, 'it holds for its main');

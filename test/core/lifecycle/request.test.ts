@@ -1,4 +1,3 @@
-/** Stop requests: `sexton stop`, the platform’s own during it, and repeated signals. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { alive, command, dead, fixed, mainConfig, sidecarConfig, waiting } from '../helpers.ts';
@@ -66,8 +65,7 @@ describe('sexton stop', () => {
   });
 
   it('`sexton stop` before the start, and between two lives of a main, ends the member', () => {
-    const gated = mainConfig({ startAfter: after('db') });
-    const shut = new Life({ config: gated, peers: [] }).askToStop();
+    const shut = new Life({ config: mainConfig({ startAfter: after('db') }), peers: [] }).askToStop();
     assert.deepEqual([shut.spawns, shut.exitCode, shut.tombstone.Reason], [[], 143, 'never-started']);
     const side = new Life({ config: sidecarConfig({ startAfter: after('db') }), peers: [] }).askToStop();
     assert.deepEqual([side.spawns, side.exitCode], [[], 0]);
@@ -83,8 +81,7 @@ describe('sexton stop', () => {
 
   it('after `sexton stop` a sidecar waits as long for a main to show itself as in any stop', () => {
     const config = sidecarConfig({ gracePeriodMs: 30_000 });
-    const free = new Life({ config, peers: [waiting('work')] }).askToStop().pass(5_000);
-    assert.equal(free.sent, '3000 TERM');
+    assert.equal(new Life({ config, peers: [waiting('work')] }).askToStop().pass(5_000).sent, '3000 TERM');
   });
 
   it('`sexton stop` moves the deadline of a sidecar whose mains have finished', () => {

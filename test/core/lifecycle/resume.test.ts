@@ -1,7 +1,4 @@
-/**
- * A supervisor that died and its successor. The successor first hears what happened meanwhile, and does nothing before
- * it knows all of it.
- */
+/** A successor first hears what happened meanwhile, and does nothing before it knows all of it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -122,7 +119,6 @@ const http = (path: string): HttpAction => ({
 const TCP: ProbeAction = { kind: 'tcp', host: '127.0.0.1', port: 5432 };
 const GRPC: ProbeAction = { kind: 'grpc', host: '127.0.0.1', port: 50051, service: '' };
 
-/** The supervisor is away for so long. */
 const away = (life: Life, ms: number): Life => life.loseSupervisor().pass(ms).feed({ type: 'booted' }).see();
 const readiness = (action: ProbeAction, timeoutMs: number): Partial<MemberConfig> => ({
   probes: { startup: undefined, liveness: undefined, readiness: probe(action, { timeoutMs }) },
@@ -183,8 +179,7 @@ describe('a supervisor that comes back while an action runs', () => {
     const sleep = { kind: 'sleep', ms: 5_000 } as const;
     const life = away(new Life(main({ preStop: sleep })).signal(15).pass(1_000), 1_000);
     assert.equal(life.passUntilGone().sent, '5000 TERM');
-    const over = away(new Life(main({ preStop: sleep })).signal(15).pass(1_000), 9_000);
-    assert.equal(over.sent, '10000 TERM');
+    assert.equal(away(new Life(main({ preStop: sleep })).signal(15).pass(1_000), 9_000).sent, '10000 TERM');
     const started = away(new Life(main({ postStart: sleep })).pass(1_000), 1_000);
     assert.deepEqual([started.phase, started.pass(3_000).phase], ['starting', 'running']);
   });

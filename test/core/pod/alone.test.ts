@@ -1,7 +1,4 @@
-/**
- * A container that the platform stops alone: told apart from a stop of the pod where another member lives that can
- * tell.
- */
+/** A container that the platform stops alone: told apart from a stop of the pod where another member can tell. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RestartPolicy } from '../../../src/core/config.ts';
@@ -110,13 +107,11 @@ describe('a member that is stopped alone', () => {
 
   it('A2 a member that is stopped alone drains', () => {
     const config = mainConfig({ ...GRACE, drain: { kind: 'fixed', ms: 5_000 } });
-    const life = new Life({ config, peers: [says(START + 1)] }).signal(15).passUntilGone();
-    assert.equal(life.sent, '5000 TERM');
+    assert.equal(new Life({ config, peers: [says(START + 1)] }).signal(15).passUntilGone().sent, '5000 TERM');
   });
 
   it('A2 a member that is stopped alone is not restarted in place', () => {
-    const life = sidecar().pass(50).see(says(START));
-    assert.equal(life.passUntilGone().spawns.length, 1);
+    assert.equal(sidecar().pass(50).see(says(START)).passUntilGone().spawns.length, 1);
   });
 
   it('A2 a member that is stopped alone hides its code only where it is not restarted', () => {

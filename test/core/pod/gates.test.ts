@@ -133,8 +133,7 @@ describe('starting behind gates', () => {
     const main = new Life({ config, peers: [] }).pass(1_000).signal(15);
     assert.deepEqual([main.spawns, main.exitCode, main.tombstone.Reason], [[], 143, 'never-started']);
     assert.deepEqual(main.see(alive('db')).pass(60_000).spawns, []);
-    const interrupted = new Life({ config, peers: [] }).signal(2);
-    assert.equal(interrupted.exitCode, 130);
+    assert.equal(new Life({ config, peers: [] }).signal(2).exitCode, 130);
     const gated = sidecarConfig({ startAfter: [gate('db')] });
     assert.equal(new Life({ config: gated, peers: [] }).signal(15).exitCode, 0);
   });

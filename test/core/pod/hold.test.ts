@@ -95,8 +95,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
     const config = sidecarConfig({ hold: { kind: 'for', ms: 2_000 }, session: 'ours' });
 
     it('a sidecar with --hold 2s stops when no main is asked to stop', () => {
-      const life = new Life({ config, peers: [alive('a')] }).signal(15).pass(5_000);
-      assert.equal(life.sent, '2000 TERM');
+      assert.equal(new Life({ config, peers: [alive('a')] }).signal(15).pass(5_000).sent, '2000 TERM');
     });
 
     it('a sidecar with --hold 2s holds when a main is asked to stop', () => {
@@ -139,8 +138,7 @@ describe('a main that is asked to stop', () => {
   it('a drain gives way to a declared deadline, not to an assumed one', () => {
     const short = new Life(main({ drain: fixed(60_000), gracePeriodMs: 10_000 })).signal(15);
     assert.equal(short.pass(60_000).sent, '8000 TERM');
-    const open = new Life(main({ drain: fixed(60_000) })).signal(15).pass(61_000);
-    assert.equal(open.sent, '60000 TERM');
+    assert.equal(new Life(main({ drain: fixed(60_000) })).signal(15).pass(61_000).sent, '60000 TERM');
   });
 
   it('a main waits for members that started after it', () => {

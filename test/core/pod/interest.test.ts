@@ -84,8 +84,7 @@ describe('isQuiet', () => {
   });
 
   it('a member that may need an answer about the stop is not quiet', () => {
-    const member = mainConfig({ platformPreStopMs: 1_000 });
-    assert.equal(quiet(member, alive('other', { Role: 'main' })), false);
+    assert.equal(quiet(mainConfig({ platformPreStopMs: 1_000 }), alive('other', { Role: 'main' })), false);
   });
 
   it('a dead member is not quiet: its next tombstone is that of another life', () => {

@@ -1,4 +1,3 @@
-/** A restart of the pod in place: all stop in order, all start again behind their gates. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';
@@ -27,7 +26,6 @@ function ask(atMs: number, change: Partial<RestartAsk> = {}): RestartAsk {
   };
 }
 
-/** A proxy, and a main that starts after it. */
 function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {}): readonly MemberScript[] {
   return [
     { config: sidecarConfig({ ...GRACE, name: 'proxy', mains: ['work'], ...proxy }), child: traps(100) },
@@ -62,8 +60,7 @@ describe('two requests that are under way', () => {
       ...found,
       tombstone: { ...found.tombstone, ...asked, Phase: 'waiting', RestartRequested: START + atMs },
     });
-    const ofBefore = new Life({ config, peers: [seen(0)] }).pass(5_000);
-    assert.deepEqual(ofBefore.spawns.length, 1);
+    assert.deepEqual(new Life({ config, peers: [seen(0)] }).pass(5_000).spawns.length, 1);
     const life = new Life({ config, peers: [found] }).pass(5_000).see(seen(4_000)).pass(2_000);
     assert.ok(life.logs.includes('info: asked to restart in place'));
   });

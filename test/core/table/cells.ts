@@ -1,4 +1,3 @@
-/** The cells of the table: what becomes of a state, and what is done. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Phase } from '../../../src/core/format/tombstone.ts';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';
@@ -12,7 +11,6 @@ import type { Row } from './rows.ts';
 export interface Cell {
   readonly from: Phase;
   readonly to: Phase;
-  /** As the table shows it. */
   readonly text: string;
 }
 

@@ -1,4 +1,3 @@
-/** The columns of the table: everything that can happen. */
 import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { Child, RestartAsk } from '../../../src/core/state/state.ts';

@@ -3,7 +3,6 @@ import { type Cell, cellOf } from './cells.ts';
 import { type Column, GROUPS, type Group } from './columns.ts';
 import { type Row, rows } from './rows.ts';
 
-/** The document with its generated parts as they have to be. */
 export function regenerate(document: string): string {
   const parts = { picture: picture(), tables: GROUPS.map(table).join('\n\n') };
   let text = document;

@@ -1,7 +1,4 @@
-/**
- * The rows of the table: a member in every state that there is, led there by events as they come. Two members, a main
- * and a sidecar, with everything declared that makes a difference.
- */
+/** Every state that a member can be in, led there by events: a main and a sidecar with all declared that matters. */
 import type { MemberConfig } from '../../../src/core/config.ts';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';
 import { initialState, type State } from '../../../src/core/state/state.ts';
@@ -117,8 +114,7 @@ export function row(title: string, config: MemberConfig, told: Told): Row {
   let state = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: START, now, solo: false });
   let wakeAtMs: number | undefined;
   for (const [afterMs, event] of told) {
-    const at = instant(state.now.mono + afterMs);
-    ({ state, wakeAtMs } = reduce(config, state, { ...event, at }));
+    ({ state, wakeAtMs } = reduce(config, state, { ...event, at: instant(state.now.mono + afterMs) }));
   }
   return { title, config, state, wakeAtMs: nextTurn(config, state, wakeAtMs) };
 }

@@ -22,7 +22,6 @@ function requestsIn(dir: string): string[] {
   return readdirSync(dir).filter((file) => file.endsWith('.stop'));
 }
 
-/** The graveyard as the member `me` sees it. */
 async function started(t: TestContext, dir: string): Promise<Watched & { readonly asks: Told<Ask> }> {
   const asks = new Told<Ask>();
   return { ...(await startedGraveyard(t, { dir, inbox: { self: () => SELF, onAsked: asks.add } })), asks };

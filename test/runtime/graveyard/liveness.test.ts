@@ -193,8 +193,7 @@ describe('Graveyard with liveness', () => {
     await init.kill();
     await peers.seen('a', (it) => it.liveness === 'lost');
     writeTombstone(dir, 'a', { Incarnation: 'init-one-2' });
-    const same = await peers.seen('a', (it) => it.tombstone.Incarnation === 'init-one-2');
-    assert.equal(same.liveness, 'lost');
+    assert.equal((await peers.seen('a', (it) => it.tombstone.Incarnation === 'init-one-2')).liveness, 'lost');
     writeTombstone(dir, 'a', { Incarnation: 'init-two-1' });
     await peers.seen('a', (it) => it.tombstone.Incarnation === 'init-two-1' && it.liveness === 'none');
     await holder(t, dir, 'a');

@@ -17,7 +17,6 @@ export function writeTombstone(dir: string, name: string, more: Partial<Tombston
   renameSync(temporary, join(dir, name));
 }
 
-/** Holds a liveness socket in this process. */
 export function listen(t: TestContext, path: string, onConnection: (socket: Socket) => void): Promise<Server> {
   const server = createServer((socket) => {
     t.after(() => socket.destroy());
@@ -51,7 +50,6 @@ export class Told<Item> {
   }
 }
 
-/** The lists of peers that a graveyard has reported. */
 export class Peers extends Told<readonly PeerView[]> {
   /** The first view of this member for which the condition holds, past or to come. */
   async seen(name: string, isIt: (view: PeerView) => boolean = () => true): Promise<PeerView> {

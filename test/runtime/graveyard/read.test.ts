@@ -28,8 +28,7 @@ describe('readGraveyard', () => {
     const { members, unreadable } = await readGraveyard(dir);
     const found = members.map(({ Name, Version }) => `${Name} ${Version}`);
     assert.deepEqual(found, ['a 1', 'b 1', 'kubexit 0']);
-    const whys = unreadable.map(({ name, why }) => `${name}: ${why}`).sort();
-    assert.deepEqual(whys, [
+    assert.deepEqual(unreadable.map(({ name, why }) => `${name}: ${why}`).sort(), [
       'Odd name\n: not a member name',
       'empty: empty',
       'fifo: not a plain file',

@@ -106,8 +106,7 @@ describe('Store.write', () => {
         return textIn(dir);
       }),
     );
-    const found = await Promise.all(writes);
-    assert.ok(found.every((text, count) => JSON.parse(text).Restarts >= count));
+    assert.ok((await Promise.all(writes)).every((text, count) => JSON.parse(text).Restarts >= count));
     assert.equal(textIn(dir), stone({ Restarts: 99 }));
     assert.equal(inodes.size, 2, 'the first and the last, none between');
   });

@@ -1,4 +1,3 @@
-/** Everything that the protocol can say, at random. */
 import fc from 'fast-check';
 import { MAX_SOCKET_PATH_BYTES } from '../../../src/core/format/tombstone.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';

@@ -25,8 +25,7 @@ function spawning(kind: HostKind): void {
     const spawned = await host.shell(1, 'echo $$; cat /proc/$$/stat');
     assert.equal(spawned.id, 1);
     assert.equal(await host.output.next(() => true), String(spawned.pid));
-    const stat = await host.output.next(() => true);
-    assert.equal(stat.split(') ')[1]?.split(' ')[2], String(spawned.pid));
+    assert.equal((await host.output.next(() => true)).split(') ')[1]?.split(' ')[2], String(spawned.pid));
     const exited = await host.event('exited');
     assert.deepEqual([exited.id, exited.pid, exited.core], [1, spawned.pid, false]);
     assert.ok(exited.seq > spawned.seq && exited.at >= spawned.at);

@@ -44,8 +44,7 @@ function commits(kind: HostKind): void {
     assert.deepEqual(await host.event('groupGone'), gone);
     await host.commit({ ack: gone.seq });
     const hello = await host.nextSupervisor();
-    const later = await host.shell(2, 'exit 0');
-    assert.equal(later.seq, gone.seq + 1);
+    assert.equal((await host.shell(2, 'exit 0')).seq, gone.seq + 1);
     assert.match(hello.hostId, /^[0-9a-f]{32}$/);
   });
 
@@ -92,8 +91,7 @@ function commits(kind: HostKind): void {
       // What this process itself refuses it says; what init refuses ends the connection.
       if (wrong.signal === SIGKILL) host.say({ type: 'commit', commit });
       else assert.match((await host.order({ type: 'commit', commit })) ?? 'no error', /cannot send signal 65/);
-      const hello = await host.nextSupervisor();
-      assert.equal(hello.memo, 'before');
+      assert.equal((await host.nextSupervisor()).memo, 'before');
       assert.deepEqual(await host.event('spawned'), spawned);
       process.kill(host.pid, 'SIGUSR1');
       // Not `exited`: it was not killed.

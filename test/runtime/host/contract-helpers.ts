@@ -1,4 +1,3 @@
-/** The contract of a host: helpers, the commands of probes and hooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SIGKILL, SIGTERM } from '../../../src/core/signals.ts';

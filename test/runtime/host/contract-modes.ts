@@ -1,7 +1,4 @@
-/**
- * The contract of a host: strays, one process in place of its group, and what is said of orphans. And the socket by
- * which peers in other containers know that the host lives.
- */
+/** The contract of a host: strays, single processes, orphans, and the socket by which peers know that it lives. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -109,8 +106,7 @@ export function livenessContract(kind: HostKind): void {
       isClosed = true;
     });
     const later = await listenAndConnect(host, second);
-    const refused = connect(first);
-    await once(refused, 'error');
+    await once(connect(first), 'error');
     // The same path again, as every supervisor that comes back says it.
     const again = await listenAndConnect(host, second);
     assert.equal(isClosed, false);

@@ -1,4 +1,3 @@
-/** The contract of a host: the signals that it gets itself. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -69,8 +68,7 @@ export function signalsContract(kind: HostKind): void {
 
   test('P03 a signal that comes before the supervisor is kept', async (t) => {
     // The host starts on its own, so what it cannot do has to be known before.
-    const known = await start(t, kind);
-    if (declares(known, /^a signal before Node has started ends/)) {
+    if (declares(await start(t, kind), /^a signal before Node has started ends/)) {
       const held = await HostProcess.start(t, { name: 'ExecaHost', isHeld: true });
       process.kill(held.pid, 'SIGTERM');
       assert.deepEqual(await within('the host ends', held.ended), { code: null, signal: 'SIGTERM' });

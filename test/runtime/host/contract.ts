@@ -1,7 +1,4 @@
-/**
- * What every host keeps, driven from outside: the same cases run over sexton-init and over execa. Where a
- * sentence of a host's `limits` excuses it from a case, the case tests that the sentence is true.
- */
+/** The same cases over sexton-init and execa. Where a sentence of `limits` excuses a case, it tests that sentence. */
 import { describe } from 'node:test';
 import { childrenContract } from './contract-children.ts';
 import { commitsContract } from './contract-commits.ts';

@@ -1,4 +1,3 @@
-/** ExecaHost against the contract, and what only it has to take care of. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';

@@ -1,7 +1,4 @@
-/**
- * The frames of the protocol: round trips against a plain version of init's side, every split of the stream, every
- * bound.
- */
+/** The protocol's frames: round trips against a plain form of init's side, every split of the stream, every bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,6 +1,4 @@
-/**
- * One host process for one test: started, driven over a unix socket, watched from outside, and gone at the end of it.
- */
+/** One host process for one test, driven over a unix socket and watched from outside. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -31,7 +29,6 @@ type EventOf<T> = Extract<HostEvent, { type: T }>;
 
 /** Things that come one after another, and whoever waits for them. What was not asked for stays. */
 class Inbox<T> {
-  /** Everything that ever came. */
   readonly all: T[] = [];
   readonly #what: string;
   #waiting: T[] = [];
@@ -73,10 +70,8 @@ class Inbox<T> {
 export class HostProcess {
   readonly kind: HostKind;
   readonly scratch: Scratch;
-  /** Lines that the application writes. */
   readonly output = new Inbox<string>('a line of the application');
   readonly errors: string[] = [];
-  /** How the host ended. */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly #process: ChildProcess;
   readonly #server: Server;
@@ -167,7 +162,6 @@ export class HostProcess {
     if (error !== undefined) throw new Error(error);
   }
 
-  /** Starts a shell with this script as child `id`. */
   async shell(id: number, script: string): Promise<EventOf<'spawned'>> {
     await this.commit({ commands: [spawnOf(id, '/bin/sh', '-c', script)] });
     return this.event('spawned');

@@ -1,6 +1,4 @@
-/**
- * Init's end of the protocol, written as plainly as possible. The tests of the supervisor's encoder and decoder use it.
- */
+/** Init's end of the protocol, written as plainly as possible, for the tests of the encoder and decoder. */
 import type { Prelude } from '../../../src/core/lifecycle/prepared-ends.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 

@@ -1,4 +1,3 @@
-/** InitHost over the real init against the contract, and what only it has to take care of. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,8 +18,7 @@ buildInit(kind.init, { hangMs: 300_000 });
 hostContract(kind);
 
 test('nothing is out of reach over init', async (t) => {
-  const host = await start(t, kind);
-  assert.deepEqual(host.limits, []);
+  assert.deepEqual((await start(t, kind)).limits, []);
 });
 
 test('a supervisor whose init is gone ends itself and says nothing', async (t) => {
@@ -35,8 +33,7 @@ test('a supervisor that crashes is started again, and its crash can be read', as
   const host = await start(t, kind);
   await host.commit({ memo: 'kept' });
   host.say({ type: 'crash' });
-  const hello = await host.supervisor();
-  assert.equal(hello.memo, 'kept');
+  assert.equal((await host.supervisor()).memo, 'kept');
   assert.ok(host.errors.some((line) => line.includes('a crash that the test asked for')));
 });
 

@@ -1,4 +1,3 @@
-/** A client of a unix socket or a port, as raw as a test needs it. */
 import { connect, type Socket } from 'node:net';
 import type { HttpAddress } from '../../../src/config/notation/address.ts';
 import { waitFor, within } from '../../helpers/wait.ts';

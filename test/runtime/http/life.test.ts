@@ -1,4 +1,3 @@
-/** HTTP of real members, through their lives. */
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -27,7 +26,6 @@ class Answering {
     this.container = startContainer(scratch, { ...options, flags });
   }
 
-  /** Waits until that path says so. */
   says(path: string, status: number, words: string | RegExp): Promise<Reply> {
     return waitForReply(this.address, path, `says ${status} ${words}`, (reply) => {
       return (

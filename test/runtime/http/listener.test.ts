@@ -1,4 +1,3 @@
-/** Clients of the listener, and obstacles to listening. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

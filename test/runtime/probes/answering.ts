@@ -1,7 +1,4 @@
-/**
- * A thread of its own that serves on while the main thread stands still: answers once the gate is open, and says when
- * it has.
- */
+/** A thread that serves on while the main thread stands still: answers once the gate is open, and says when it has. */
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 

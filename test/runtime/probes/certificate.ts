@@ -1,7 +1,4 @@
-/**
- * A certificate that nobody should trust: self-signed, for another name, and out of date since 2001. Made by hand, as
- * Node makes none (X.509 is RFC 5280).
- */
+/** A bad certificate: self-signed, for another name, out of date since 2001. By hand, as Node makes none (RFC 5280). */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export function badCertificate(): { readonly key: string; readonly cert: string } {

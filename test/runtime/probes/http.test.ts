@@ -129,8 +129,7 @@ test('an answer that is not HTTP/1 is malformed, also when nothing follows it', 
 
 test('an interim answer does not count', async (t) => {
   const answers = 'HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 503 No\r\n\r\n';
-  const port = await rawServer(t, answers, { closes: true });
-  assert.deepEqual(await run(httpAction(port)), failed('status 503'));
+  assert.deepEqual(await run(httpAction(await rawServer(t, answers, { closes: true }))), failed('status 503'));
 });
 
 test('a probe does not wait for a body without an end, nor read many megabytes', async (t) => {
@@ -179,7 +178,6 @@ async function recordingServer(t: Parameters<typeof httpServer>[0]) {
   return { seen, port };
 }
 
-/** Writes as fast as it is read. */
 async function flood(t: Parameters<typeof httpServer>[0]) {
   const accepted = Promise.withResolvers<Socket>();
   const port = await rawServer(t, 'HTTP/1.1 200 OK\r\n\r\n', {

@@ -1,4 +1,3 @@
-/** Thousands of probes leave nothing behind. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { createServer as createHttp2Server } from 'node:http2';
@@ -41,7 +40,6 @@ test('2,000 probes of all kinds and ends leave no descriptor and no timer', asyn
   });
 });
 
-/** How many descriptors and timers this process has. */
 function held(): { readonly descriptors: number; readonly timers: number } {
   const timers = process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
   return { descriptors: readdirSync('/proc/self/fd').length, timers };

@@ -1,7 +1,4 @@
-/**
- * A pause of this process (docker pause, a CPU limit) does not pause the server. An answer that came meanwhile is in
- * the socket and counts. An answer that has not come by then does not count.
- */
+/** A pause of this process (docker pause, CPU limit) does not pause the server: only its answers by then count. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -21,10 +18,7 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/**
- * A server in a thread of its own. `asked` resolves in the turn in which the request is there, before an answer is;
- * `answer` lets it answer while this thread stands still.
- */
+/** `asked`: the request is there, but no answer. `answer` lets it answer while this thread stands still. */
 async function answering(t: TestContext) {
   const cells = new Int32Array(new SharedArrayBuffer(8));
   const workerData: AnsweringData = { answer: ANSWER, cells };
@@ -81,8 +75,7 @@ test('an ended task takes what has arrived first', async (t) => {
     assert.equal(id, 1);
     ended.resolve(end);
   });
-  const action = httpAction(server.port);
-  void tasks.start(1, action, 40_000);
+  void tasks.start(1, httpAction(server.port), 40_000);
   await within('the request', server.asked);
   server.answer();
   tasks.end(1);

@@ -216,7 +216,6 @@ async function ask(
 /** Its time is over when the test says so. */
 const FAR_MS = 600_000;
 
-/** As much as the other side takes. */
 function pour(socket: Socket, head: string): void {
   const chunk = 'x'.repeat(65_536);
   const more = (): void => {

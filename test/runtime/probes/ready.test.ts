@@ -1,4 +1,3 @@
-/** Start gates of each preset: the request, and what each answer means. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { parseGates } from '../../../src/config/notation/gates.ts';

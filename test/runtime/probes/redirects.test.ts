@@ -1,7 +1,4 @@
-/**
- * What a redirect does to an HTTP probe: the rules of Go's client and of the kubelet's RedirectChecker
- * (pkg/probe/http).
- */
+/** Redirects of HTTP probes, by Go's client and the kubelet's RedirectChecker (pkg/probe/http). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readHead } from '../../../src/runtime/probes/head.ts';

@@ -64,7 +64,6 @@ export async function listen(t: TestContext, server: Server | TcpServer, host = 
   return (server.address() as AddressInfo).port;
 }
 
-/** A port at which nobody listens. */
 export async function closedPort(t: TestContext): Promise<number> {
   const server = createTcpServer();
   const port = await listen(t, server);

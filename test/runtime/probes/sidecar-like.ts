@@ -1,6 +1,4 @@
-/**
- * A sidecar with an endpoint that asks it to leave, on a port of its own. The test decides how it answers.
- */
+/** A sidecar with an endpoint that asks it to leave, on a port of its own. The test decides how it answers. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -10,7 +8,6 @@ export interface Asked {
   readonly socket: Socket;
   readonly method: string;
   readonly path: string;
-  /** All of the head. */
   readonly head: string;
 }
 

@@ -19,8 +19,7 @@ test('an accepted connection is a success, and is closed at once without a byte'
 });
 
 test('a name is looked up, and each of its addresses tried', async (t) => {
-  const port = await listen(t, createServer());
-  assert.equal((await run({ kind: 'tcp', host: 'localhost', port })).ok, true);
+  assert.equal((await run({ kind: 'tcp', host: 'localhost', port: await listen(t, createServer()) })).ok, true);
 });
 
 test('a closed port refuses the connection, by address and by name', async (t) => {

@@ -21,7 +21,6 @@ import { waitFor, within } from '../../helpers/wait.ts';
 import { needsMount } from '../graveyard/volume.ts';
 import { coarseVolume, Volume, Watching } from './watching.ts';
 
-/** A watched file, alone in a directory. */
 async function watchedFile(t: TestContext, pollMs?: number, dir = temporaryDirectory()) {
   const path = join(dir, 'app.conf');
   writeFileSync(path, 'one');

@@ -1,4 +1,3 @@
-/** A watch of real files, and the volumes that Kubernetes makes. */
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,

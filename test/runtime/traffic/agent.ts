@@ -1,9 +1,7 @@
 /**
- * A process in a network namespace that obeys orders: a server, clients, the watch itself. Each line of stdin is an
- * order in JSON; the answer, `{"answer":..}`, comes when it is done. The watch reports by `{"seen":..}` or
- * `{"unseen":..}`.
- *
- * `node agent.ts [PORT..]` serves HTTP on those ports at once, on all addresses, and says `ready`.
+ * A process in a network namespace that obeys orders, one JSON text a line, and answers `{"answer":..}` when it is
+ * done. The watch reports by `{"seen":..}` or `{"unseen":..}`. `node agent.ts [PORT..]` serves HTTP on those ports at
+ * once, on all addresses, and says `ready`.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -39,14 +37,10 @@ export interface Ceased {
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** From which address. */
   readonly from?: string;
 }
 
-/**
- * `request`: the server closes first. `request and leave`: the client does. `touch`: nothing is sent. `break off`: by
- * RST.
- */
+/** `request`: the server closes first. `request and leave`: the client. `touch`: sends nothing. `break off`: RST. */
 export type How = 'request' | 'request and leave' | 'touch' | 'break off' | 'hold';
 
 const held: Socket[] = [];
@@ -171,8 +165,7 @@ async function watch(drain: AdaptiveDrain, init: string | undefined): Promise<vo
 }
 
 function probe(kind: 'http' | 'tcp', port: number): Promise<string> {
-  const host = '127.0.0.1';
-  const common = { host, port } as const;
+  const common = { host: '127.0.0.1', port } as const;
   return new Promise((resolve) => {
     startAction(
       kind === 'tcp' ? { kind, ...common } : { kind, ...common, method: 'GET', scheme: 'http', path: '/', headers: [] },

@@ -1,4 +1,3 @@
-/** What the watch of connections is made of: the counter of the kernel, sets of addresses, and the pace of clients. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -55,7 +54,6 @@ for (const [network, clients] of Object.entries(HOLDS)) {
 
 const KUBELET = { address: '10.244.1.1', localPort: 8080 };
 
-/** Connections of one client, at these times. */
 function paceOf(times: readonly number[]): Pace {
   const pace = new Pace();
   for (const atMs of times) pace.take(KUBELET, atMs);

@@ -13,10 +13,8 @@ import type { Order } from './agent.ts';
 
 export const POD = '10.77.0.2';
 export const POD6 = 'fd77::2';
-/** Where clients come from. */
 export const CLIENT = '10.77.0.1';
 export const CLIENT6 = 'fd77::1';
-/** Where the kubelet comes from. */
 export const KUBELET = '10.77.0.9';
 
 /** Why this machine has no namespaces; false: it has. */
@@ -34,7 +32,6 @@ export class Agent {
   readonly process: ChildProcess;
   readonly seen: Told[] = [];
   readonly unseen: string[] = [];
-  /** The process id of the agent itself. */
   pid = 0;
   #answer: ((answer: unknown) => void) | undefined;
   #errors = '';

@@ -1,4 +1,3 @@
-/** The watch of a drain in a real network namespace: which connections count. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
@@ -35,7 +34,6 @@ const MANY = 40;
 interface Watched extends Places {
   /** Resolves when so many have come, of which so many count. */
   counted(came: number, counting: number): Promise<void>;
-  /** Resolves when all that has come is explained. */
   explained(): Promise<void>;
   last(): Told;
 }
@@ -223,8 +221,7 @@ describe('kept connections', options, () => {
   const LOOKS = 10;
 
   async function kept(t: TestContext, drain: Partial<AdaptiveDrain>, { isLocal = false, from = '' } = {}) {
-    const all = await watched(t, { drain: { ...drain, quietMs: 300 } });
-    const { pod, client, last } = all;
+    const { pod, client, last } = await watched(t, { drain: { ...drain, quietMs: 300 } });
     const user = isLocal ? pod : client;
     const host = isLocal ? '127.0.0.1' : POD;
     await user.do({ do: 'connect', host, port: PORT, how: 'hold', times: 2, ...(from !== '' && { from }) });
