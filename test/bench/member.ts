@@ -1,6 +1,4 @@
-/**
- * A member of a pod under measurement: sexton (or another wrapper) around `first`, whose stamps are read here.
- */
+/** A member of a pod under measurement: sexton (or another wrapper) around `first`, whose stamps are read here. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

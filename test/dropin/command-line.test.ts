@@ -1,6 +1,4 @@
-/**
- * C03, C04: command lines, right and wrong. A wrong one starts nothing.
- */
+/** C03, C04: command lines, right and wrong. A wrong one starts nothing. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe } from 'node:test';

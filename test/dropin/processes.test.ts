@@ -1,6 +1,4 @@
-/**
- * C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it.
- */
+/** C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';

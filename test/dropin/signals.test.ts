@@ -1,6 +1,4 @@
-/**
- * C03, C04: which signals reach whom, as what.
- */
+/** C03, C04: which signals reach whom, as what. */
 import assert from 'node:assert/strict';
 import { readFileSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';

@@ -1,6 +1,4 @@
-/**
- * One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept.
- */
+/** One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Container } from '../helpers/container.ts';

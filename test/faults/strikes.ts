@@ -1,6 +1,4 @@
-/**
- * What hits the pod of a round, and when: faults, and what the kubelet and an operator do.
- */
+/** What hits the pod of a round, and when: faults, and what the kubelet and an operator do. */
 import type { Dice } from './dice.ts';
 import type { MemberPlan } from './members.ts';
 import type { Policy } from './plan.ts';

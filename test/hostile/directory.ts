@@ -1,6 +1,4 @@
-/**
- * A pair in a littered graveyard beside the same pair in a clean one: how much more of the machine it may use.
- */
+/** A pair in a littered graveyard beside the same pair in a clean one: how much more of the machine it may use. */
 import assert from 'node:assert/strict';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * Sockets of peers that send nonsense or nothing, and floods of connections to our own.
- */
+/** Sockets of peers that send nonsense or nothing, and floods of connections to our own. */
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * A supervisor that asks to be let go: when init agrees, when it does not, and what has it started again.
- */
+/** A supervisor that asks to be let go: when init agrees, when it does not, and what has it started again. */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -1,6 +1,4 @@
-/**
- * The process of the supervisor, as the application beside it could disturb it or be disturbed by it.
- */
+/** The process of the supervisor, as the application beside it could disturb it or be disturbed by it. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * The demo shows what it says, and clears everything away.
- */
+/** The demo shows what it says, and clears everything away. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * K: what goes wrong with kubexit around start gates, deaths and stops, shown to go right here.
- */
+/** K: what goes wrong with kubexit around start gates, deaths and stops, shown to go right here. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * The members of the pods of the tests: mains and sidecars that run the fixture application under sexton.
- */
+/** The members of the pods of the tests: mains and sidecars that run the fixture application under sexton. */
 import { writeFileSync } from 'node:fs';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';

@@ -1,6 +1,4 @@
-/**
- * memcached: USR1 leaves behind what a restart with the same memory file needs, TERM does not.
- */
+/** memcached: USR1 leaves behind what a restart with the same memory file needs, TERM does not. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * mosquitto: TERM saves the messages that it has acknowledged and not yet delivered.
- */
+/** mosquitto: TERM saves the messages that it has acknowledged and not yet delivered. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * Chance as data: the same seed gives the same throws on every machine.
- */
+/** Chance as data: the same seed gives the same throws on every machine. */
 
 /**
  * A stream of throws. Streams of different names are independent, so that what one part of a run throws does not change

@@ -1,6 +1,4 @@
-/**
- * Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live.
- */
+/** Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live. */
 import { restartsAll } from '../../src/core/restart.ts';
 import type { Dice } from './dice.ts';
 import type { CrashPoint, Fault, MemberScenario, VolumeTrouble } from './scenario.ts';

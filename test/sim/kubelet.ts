@@ -1,6 +1,4 @@
-/**
- * The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers.
- */
+/** The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers. */
 import type { RestartRule } from '../../src/core/config.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';

@@ -1,6 +1,4 @@
-/**
- * What is true in a simulated pod, whatever its members believe.
- */
+/** What is true in a simulated pod, whatever its members believe. */
 
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { hostOf } from '../../src/core/format/tombstone.ts';

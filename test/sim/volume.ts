@@ -1,6 +1,4 @@
-/**
- * The shared volume: files and sockets of the graveyard, what prevents writes to them, and who watches for changes.
- */
+/** The shared volume: files and sockets of the graveyard, what prevents writes to them, and who watches for changes. */
 import { formatTombstone, type Parsed, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import type { VolumeTrouble } from './scenario.ts';
