@@ -147,8 +147,7 @@ async function namesOf(label: string): Promise<string[]> {
     'GET',
     `${podsPath()}?labelSelector=${encodeURIComponent(label)}`,
   );
-  const found = items.filter((it) => isReady(it) && it.metadata.deletionTimestamp === undefined);
-  return found.map((it) => it.metadata.name);
+  return items.filter((it) => isReady(it) && it.metadata.deletionTimestamp === undefined).map((it) => it.metadata.name);
 }
 
 async function untilBudgetAllows(name: string): Promise<void> {

@@ -64,7 +64,6 @@ describe('sexton images lock', () => {
   it('reads an archive of several images', async () => {
     const saved = join(temporaryDirectory(), 'saved');
     await podman('save', '--multi-image-archive', `--output=${saved}`, ...NAMES.map(tag));
-    const expected = NAMES.map((name) => [tag(name), IMAGES[name]?.facts] as const);
-    assert.deepEqual(lock(saved), Object.fromEntries(expected));
+    assert.deepEqual(lock(saved), Object.fromEntries(NAMES.map((name) => [tag(name), IMAGES[name]?.facts] as const)));
   });
 });

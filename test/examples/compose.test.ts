@@ -14,8 +14,7 @@ const text = readFileSync(join(ROOT, 'examples', 'compose', 'compose.yaml'), 'ut
 
 test('compose.yaml fits the schema of Compose, and a misspelt key does not', () => {
   assert.deepEqual(problemsOf(text), []);
-  const misspelt = text.replaceAll('stop_grace_period', 'stop_grace_perod');
-  assert.deepEqual(problemsOf(misspelt), [
+  assert.deepEqual(problemsOf(text.replaceAll('stop_grace_period', 'stop_grace_perod')), [
     '/services/work stop_grace_perod must NOT have additional properties',
     '/services/proxy stop_grace_perod must NOT have additional properties',
   ]);

@@ -35,8 +35,7 @@ interface Resolved {
 
 test('sexton takes every command line of a manifest, and its flags agree with the pod', async (t) => {
   const { graveyard } = await tempGraveyard(t);
-  const problems = await Promise.all(allManifests().map((it) => problemsOf(it, graveyard)));
-  assert.deepEqual(problems.flat(), []);
+  assert.deepEqual((await Promise.all(allManifests().map((it) => problemsOf(it, graveyard)))).flat(), []);
 });
 
 test('a wrong flag, policy, grace period or name is reported', async (t) => {

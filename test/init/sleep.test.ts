@@ -233,15 +233,13 @@ eachBuild('P15 a supervisor that dies before its sleep is started again, and was
 });
 
 eachBuild('P15 init applies a commit that follows sleep, and wakes the next supervisor', async (t, build) => {
-  const stage = await watching(t, build);
-  const { supervisor, init } = stage;
+  const { supervisor, init } = await watching(t, build);
   const frames = [
     ['commit', 'sleep'],
     ['commit', 'memo', 'behind'],
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));
-  const next = await init.supervisor();
-  const [, , , , , memo, why] = next.hello;
+  const [, , , , , memo, why] = (await init.supervisor()).hello;
   assert.equal(memo, 'behind');
   assert.equal(why, 'commit');
 });

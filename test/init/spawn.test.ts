@@ -31,8 +31,7 @@ onBench('init reports that a child has dumped core', async (bench, t) => {
     return t.skip('needs core files in the working directory');
   const { supervisor } = await attend(bench, shell('ulimit -c unlimited && kill -QUIT $$'), { cwd: bench.dir });
   await supervisor.expect('spawned');
-  const exited = await supervisor.expect('exited');
-  assert.deepEqual(exited.slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
 });
 
 onBench('init reports exit codes unchanged', async (bench) => {
@@ -182,8 +181,7 @@ onBench('the supervisor has its own session, only stderr, and a clean environmen
     SEXTON_NAME: 'kept',
     NODENAME: 'kept',
   };
-  const init = bench.start(['run', '--', 'true'], { launcher, env });
-  const { about } = await init.supervisor();
+  const { about } = await bench.start(['run', '--', 'true'], { launcher, env }).supervisor();
   const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
   const solo = existsSync('/graveyard') ? {} : { SEXTON_INIT_SOLO: '1' };
   assert.deepEqual(rest, { SEXTON_INIT_FD: '3', ...solo, SEXTON_NAME: 'kept', NODENAME: 'kept' });

@@ -33,8 +33,7 @@ onBench('a sweep without a stray is over at once', async (bench) => {
 });
 
 onBench('a sweep sends its signal once, with CONT, and another replaces it', async (bench) => {
-  const script = `trap "echo TERM >>got" TERM; kill -STOP $$; ${STAY}`;
-  const { supervisor, pids } = await withStrays(bench, [script]);
+  const { supervisor, pids } = await withStrays(bench, [`trap "echo TERM >>got" TERM; kill -STOP $$; ${STAY}`]);
   await waitFor('it is stopped', () => stateOf(pids[0] ?? 0) === 'T');
   supervisor.commit('sweep', TERM);
   await waitForFile(bench.path('got'));

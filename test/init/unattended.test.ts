@@ -152,8 +152,7 @@ for (const [name, words, env] of [
   const line = [...Object.entries(env).map((entry) => entry.join('=')), name, ...words].join(' ');
   eachBuild(`a supervisor starts at once where it has something to do: ${line}`, async (t, build) => {
     const { init } = await startAs(t, build, name, [...words, '--', 'sleep', '600'], { env });
-    const supervisor = await init.supervisor();
-    supervisor.commit('exit', 0);
+    (await init.supervisor()).commit('exit', 0);
     assert.deepEqual(await init.ended, { code: 0, signal: null });
   });
 }

@@ -106,8 +106,7 @@ describe('commands of hooks and probes', { concurrency: atOnce(2) }, () => {
 
   scenario('a hook and a probe whose program is not there say so and what to look at', async (stage) => {
     const absent = 'exec:/no/such/program';
-    const flags = ['--pre-stop', absent, '--readiness', `${absent},failures=1`];
-    const container = start(stage, flags);
+    const container = start(stage, ['--pre-stop', absent, '--readiness', `${absent},failures=1`]);
     await waitFor('the probe has failed', () => container.stderr().includes('readiness probe: failure'));
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 0, 'a failing pre-stop is no reason not to stop properly');

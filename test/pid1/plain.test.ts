@@ -131,8 +131,7 @@ describe('the termination log of a plain command', { concurrency: atOnce(2) }, (
   });
 
   evidence('has a command that cannot be started', async (stage, log) => {
-    const container = start(stage, log, { command: ['/does/not/exist'] });
-    assert.equal((await container.exit()).status, 127);
+    assert.equal((await start(stage, log, { command: ['/does/not/exist'] }).exit()).status, 127);
     assert.equal(readEvidence(log).Summary, 'never started: ENOENT, exit code 127');
   });
 

@@ -42,8 +42,7 @@ function limitOf({ scratch }: Stage): Partial<ContainerOptions> {
 
 /** The one with that name, killed from outside. */
 async function kill(container: Container, name: string): Promise<void> {
-  const pid1 = await container.pid1();
-  const pid = childrenOf(pid1).find((it) => argumentsOf(it)[1] === `name=${name}`);
+  const pid = childrenOf(await container.pid1()).find((it) => argumentsOf(it)[1] === `name=${name}`);
   assert.ok(pid !== undefined && send(pid, 'SIGKILL'), name);
 }
 

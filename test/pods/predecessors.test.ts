@@ -23,8 +23,7 @@ describe('start order', { concurrency: atOnce(4) }, () => {
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.exitOf('migrate'), pod.exitOf('work')], [1, 125]);
     readTimeline(scratch.log).neverStarted('work');
-    const tombstone = readTombstone(scratch.graveyard, 'work');
-    assert.equal(tombstone?.Reason, 'never-started');
+    assert.equal(readTombstone(scratch.graveyard, 'work')?.Reason, 'never-started');
     assert.match(pod.current('work').stderr(), /migrate/, 'it says why');
   });
 

@@ -89,8 +89,7 @@ besideIstio('a restarted supervisor goes on waiting for the sidecar', async ({ t
   const first = await main.supervisor();
   send(first, 'SIGKILL');
   await main.supervisor(first);
-  const times = istio.sidecar.asked.length;
-  await istio.asked(times + 2);
+  await istio.asked(istio.sidecar.asked.length + 2);
   assert.equal(isStarted(scratch), false);
   istio.isReady = true;
   assert.equal((await main.exit()).status, 0);

@@ -21,8 +21,7 @@ test('memcached serves in the drain by --stop auto, and leaves its memory for a 
   client.say('67890\r\nget half\r\n');
   await client.hear(/STORED\r\nVALUE half 0 10\r\n1234567890\r\nEND\r\n/);
   await container.signal('SIGINT');
-  const output = await endOf(container, server);
-  assert.match(output, /all background threads stopped/);
+  assert.match(await endOf(container, server), /all background threads stopped/);
   assert.ok(existsSync(stage.scratch.path('memory.meta')));
 });
 

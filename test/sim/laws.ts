@@ -110,8 +110,7 @@ export class Laws {
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
   heldUntilMainsEnded(container: Container): void {
     this.#world.judges('sidecars outlive mains');
-    const alive = mainsOf(this.#world, container.member).filter(isCommandAlive);
-    for (const main of alive)
+    for (const main of mainsOf(this.#world, container.member).filter(isCommandAlive))
       if (isKnown(container.reflexes.endedFrom, main))
         this.#break('sidecars outlive mains', container, `${main.name} still lives`);
   }

@@ -32,7 +32,6 @@ test('C03 C04 a copy of the program under another init’s name finds the rest i
   for (const name of ['tini', 'dumb-init']) {
     const copy = `--volume=${SEXTON}:/init/${name}:ro`;
     const words = [`--entrypoint=/init/${name}`, images().bare, '--', '/member', 'run=1', 'exit=7'];
-    const run = podman('run', '--rm', '--network=none', '--pull=never', copy, ...words);
-    await assert.rejects(run, { code: 7 });
+    await assert.rejects(podman('run', '--rm', '--network=none', '--pull=never', copy, ...words), { code: 7 });
   }
 });
