@@ -1,6 +1,4 @@
-/**
- * A restart in place on a real kubelet: the pod of examples/restart-in-place behind clients that follow EndpointSlices.
- */
+/** A restart in place on a real kubelet: examples/restart-in-place behind clients that follow EndpointSlices. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';

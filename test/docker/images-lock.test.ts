@@ -1,6 +1,4 @@
-/**
- * `sexton images lock` beside podman: what it reads of real images, as podman saves them and as podman inspects them.
- */
+/** What `sexton images lock` reads of real images, as podman saves them and as podman inspects them. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

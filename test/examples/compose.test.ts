@@ -1,7 +1,4 @@
-/**
- * examples/compose: compose.yaml fits the schema of the Compose specification, and declares to sexton what it declares
- * to Compose.
- */
+/** compose.yaml fits the Compose specification's schema, and declares to sexton what it declares to Compose. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

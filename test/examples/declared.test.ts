@@ -1,7 +1,4 @@
-/**
- * sexton takes every command line in the manifests of the examples and the docs. Flags that declare something about the
- * pod, which sexton cannot see, agree with the manifest.
- */
+/** sexton takes every command line in the examples and docs. Flags that declare something of the pod agree with it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Which members were asked to stop and when, which were killed from outside, and when the mains finished. It goes by
- * what was really done, not by what any tombstone says.
- */
+/** Who was asked to stop and when, who was killed, when mains finished: by what was done, not by any tombstone. */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';

@@ -1,7 +1,4 @@
-/**
- * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds). The search for
- * violations reads nothing else.
- */
+/** What happened in a round, by CLOCK_MONOTONIC in milliseconds. The search for violations reads nothing else. */
 import type { LogEvent } from '../helpers/timeline.ts';
 import type { Plan } from './plan.ts';
 import type { StrikeKind } from './strikes.ts';

@@ -29,9 +29,7 @@ export interface RoundResult {
   readonly hits: readonly StrikeKind[];
   readonly misses: readonly StrikeKind[];
   readonly members: number;
-  /**
-   * The end of the pod could not be demanded, because a fault destroyed what it hangs on, and it did not come either.
-   */
+  /** The end could not be demanded, because a fault destroyed what it hangs on, and it did not come either. */
   readonly wasHelped: boolean;
 }
 

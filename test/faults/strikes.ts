@@ -33,10 +33,7 @@ export interface Strike {
   readonly kind: StrikeKind;
   /** The member that it hits, where it does not hit all. */
   readonly member: string;
-  /**
-   * `end`: from when the pod is deleted or the first main has ended. `signal`: from when its member got its stop
-   * signal.
-   */
+  /** `end`: since the pod's deletion or the first main's end. `signal`: since its member's stop signal. */
   readonly from: 'start' | 'end' | 'signal';
   readonly atMs: number;
   /** How long it lasts, for what does. */

@@ -41,10 +41,7 @@ export async function playLittered(stage: Stage, options: Littered): Promise<str
   return figures.join('\n');
 }
 
-/**
- * A sidecar without names sees only the first members and files, and a forged death ends it. So its graveyard has few
- * files and no forged tombstones.
- */
+/** Without names a sidecar sees only the first files, and a forged death ends it: then few files, and no forgeries. */
 function litter(dir: string, { isNamed, foreign, seed }: Littered): void {
   addOddities(dir);
   addNames(dir);

@@ -1,7 +1,4 @@
-/**
- * The supervisor's end of the protocol, in the hands of a test: frames as fields, and bytes where a frame would be too
- * well formed.
- */
+/** The supervisor's end of the protocol, for tests: frames as fields, or bytes where frames are too well formed. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';

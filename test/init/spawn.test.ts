@@ -4,9 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { constants } from 'node:os';
 import { attend, begin, onBench, REFUSED, shell } from './scripted.ts';
 
-/**
- * Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them.
- */
+/** By default these kill: signal(7). 32 and 33 belong to the C libraries and no shell sends them. */
 const DEADLY = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].includes(number),
 );

@@ -141,9 +141,7 @@ onBench('init finds strays where the kernel does not list children', async (benc
   await supervisor.expect('strays-gone');
 });
 
-/**
- * Init looks for strays whenever it has reaped something, here two helpers; the second comes after that of the first.
- */
+/** Init looks for strays after each process that it reaps, here two helpers: the second comes after the first look. */
 async function lookAgain(supervisor: Supervisor): Promise<void> {
   for (const id of [101, 102]) {
     supervisor.commit('exec', id, 0, 1, 'true');

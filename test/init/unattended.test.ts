@@ -1,7 +1,4 @@
-/**
- * Under the names tini and dumb-init: as long as there is nothing to decide and nothing to tell, there is no supervisor
- * at all.
- */
+/** Under the names tini and dumb-init: with nothing to decide and nothing to tell there is no supervisor at all. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';

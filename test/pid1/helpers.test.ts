@@ -1,7 +1,4 @@
-/**
- * The commands of probes and hooks in a container. The tests cover what they inherit, what becomes of their output and
- * their leftovers, and what happens where they cannot be started.
- */
+/** Commands of probes and hooks: what they inherit, their output, their leftovers, and those that cannot be started. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe } from 'node:test';

@@ -1,7 +1,4 @@
-/**
- * A plain command runs without Node. A supervisor starts only for what has to be recorded all the same, as if
- * it had been there.
- */
+/** A plain command runs without Node. A supervisor starts only for what has to be recorded all the same. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

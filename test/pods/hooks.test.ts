@@ -13,10 +13,7 @@ import { waitFor } from '../helpers/wait.ts';
 import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
-/**
- * The grace period of a pod whose hooks never end: sexton ends them at half of it, and kills what ignores TERM before its
- * end.
- */
+/** For hooks that never end: sexton ends them at half of it, and before its end KILLs what ignores TERM. */
 const SHORT_MS = 6_000;
 
 describe('hooks', { concurrency: atOnce(4) }, () => {

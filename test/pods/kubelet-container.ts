@@ -111,10 +111,7 @@ export class KubeletContainer {
     };
   }
 
-  /**
-   * Resolves when the life that runs now has ended; without one at once. Up to its first wait it asks in the caller's
-   * turn.
-   */
+  /** Resolves when the current life has ended, without one at once. Asks in the caller's turn, up to its first wait. */
   async stop(over: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;

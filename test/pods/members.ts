@@ -24,9 +24,7 @@ export interface Cast {
   running(...names: readonly string[]): Promise<void>;
 }
 
-/**
- * A grace period that is not what its test is about: far longer than all that happens in it, on a slow machine, too.
- */
+/** A grace period far longer than all that happens in it, on a slow machine, too. */
 export const AMPLE_MS = 40_000;
 
 export function cast(stage: Stage): Cast {

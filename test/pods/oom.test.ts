@@ -1,7 +1,4 @@
-/**
- * Sexton names the sender of a KILL: the kernel's OOM killer, sexton itself, or an unknown one. The memory limit is a
- * real one, by podman or by a cgroup.
- */
+/** Sexton names the sender of a KILL: the kernel's OOM killer by a real limit of memory, itself, or an unknown one. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';

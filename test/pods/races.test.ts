@@ -1,7 +1,4 @@
-/**
- * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a used
- * volume.
- */
+/** Moments when members know little of each other: the first of a pod, after a pause, and on a used volume. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

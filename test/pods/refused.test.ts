@@ -1,7 +1,4 @@
-/**
- * A container that sexton itself does not start (exit code 125): why stands in its termination log, where `kubectl
- * describe` shows it.
- */
+/** What sexton refuses to start (exit code 125) says why in its termination log, for `kubectl describe`. */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

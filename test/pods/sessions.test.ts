@@ -16,10 +16,7 @@ import { AMPLE_MS, cast } from './members.ts';
 
 type Session = string | false;
 
-/**
- * Podman runs a crash and an end, a sidecar first and a main first. The other cases differ by what happens to the
- * volume, and no engine changes that.
- */
+/** Podman runs a crash and an end, a sidecar first and a main first. The other cases differ by the volume alone. */
 const onlyHere = (isInPodman: boolean): ScenarioOptions =>
   isInPodman ? {} : { notInPodman: 'it differs from another case by its volume alone' };
 

@@ -1,7 +1,4 @@
-/**
- * A main beside a sidecar that runs without sexton, which this process plays. The main waits for it at the start, and
- * asks it to leave at the end.
- */
+/** A sidecar without sexton, played by this process. Its main waits for it at the start, and ends it at the end. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';

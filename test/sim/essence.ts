@@ -1,6 +1,4 @@
-/**
- * What makes two states equal for an exhaustive search: all that decides what comes next, with times relative to now.
- */
+/** What makes two states equal for an exhaustive search: all that decides what comes next, with times from now. */
 import type { State } from '../../src/core/state/state.ts';
 
 /** An end that is due, without its absolute times. */

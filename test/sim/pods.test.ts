@@ -1,6 +1,4 @@
-/**
- * The short form of the simulation: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`.
- */
+/** The simulation in short: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

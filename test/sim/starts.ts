@@ -1,7 +1,4 @@
-/**
- * When init starts the next supervisor, and since when it counts as lost: `src/init/supervisor/supervisor.c`. Times are
- * CLOCK_MONOTONIC; infinity is never.
- */
+/** When init starts a supervisor, and since when it is lost: `supervisor.c`. CLOCK_MONOTONIC; infinity is never. */
 const FAILED_START = 2;
 const SHORT_LIFE = 1;
 const HANG = 8;

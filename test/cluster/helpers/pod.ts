@@ -137,9 +137,7 @@ export class ClusterPod {
     return this.until(`${container} logs ${what}`, () => what.test(this.log(container)));
   }
 
-  /**
-   * The commands of all these have started, and where there is an observer the others can know of those under sexton.
-   */
+  /** All these commands have started. Where there is an observer, the others can know of those under sexton. */
   async untilStarted(...members: readonly string[]): Promise<void> {
     for (const member of members) {
       await this.untilEvent(member, 'Started');

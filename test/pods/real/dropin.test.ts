@@ -1,7 +1,4 @@
-/**
- * Sexton under the names of other programs in real containers. Some pods were written for kubexit, and some containers
- * have an entrypoint that is a copy of the program alone.
- */
+/** Sexton in real containers under other names: pods written for kubexit, entrypoints that copy the program alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SEXTON } from '../../helpers/paths.ts';
