@@ -10,7 +10,6 @@ import { childrenOf } from '../helpers/process.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 
-/** What a container is started with. */
 export interface Words {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -111,7 +111,6 @@ test('a program without what is never loaded runs, and has all its data', () => 
   assert.deepEqual(run(smaller), linesOf([...KEPT, ...LEFT_OUT]));
 });
 
-/** Changes a copy of the program. */
 function changed(change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(PROGRAM);
   change(copy);

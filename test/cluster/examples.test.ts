@@ -141,7 +141,6 @@ async function assertRollsWithoutFailure(t: TestContext, name: string, replicas:
   assert.ok(asked > 100, `${asked} requests`);
 }
 
-/** The names of pods that are ready and not being deleted. */
 async function namesOf(label: string): Promise<string[]> {
   const { items } = await ask<{ items: PodObject[] }>(
     'GET',

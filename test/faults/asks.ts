@@ -1,4 +1,4 @@
-/** Who was asked to stop and when, who was killed, when mains finished: by what was done, not by any tombstone. */
+/** Which members were asked to stop or were killed, when mains finished: by what was done, not by any tombstone. */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';

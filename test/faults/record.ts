@@ -17,7 +17,6 @@ export interface Happening {
   readonly written: readonly string[];
 }
 
-/** One life of one container. */
 export interface ContainerLife {
   readonly member: string;
   readonly fromMs: number;
@@ -39,7 +38,6 @@ export interface RoundRecord {
   readonly endedByItself: boolean;
 }
 
-/** By the clock of the log. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -9,7 +9,6 @@ const NONSENSE = Buffer.alloc(65_536, '\x1b]0;nonsense\x07\0');
 
 export interface Rogue {
   readonly name: string;
-  /** Connections that were made to it. */
   connections(): number;
   /** Bytes that it could send. */
   sent(): number;

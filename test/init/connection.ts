@@ -22,7 +22,6 @@ export class Supervisor {
   #taken = false;
   #ended = false;
   #sent = 0;
-  /** The fields of `hello`. */
   hello: readonly string[] = [];
 
   constructor(socket: Socket) {
@@ -60,7 +59,6 @@ export class Supervisor {
     this.hello = await this.expect('hello');
   }
 
-  /** The next frame that init sent. */
   async next(): Promise<string[]> {
     return waitFor('a frame comes', () => {
       if (this.#frames.length === 0 && this.#ended) throw new Error('the connection has ended');

@@ -134,7 +134,6 @@ export class KubeletContainer {
   }
 }
 
-/** Resolves when that is so. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -79,7 +79,6 @@ export async function isAnswering(stage: Stage, exchange: Exchange): Promise<boo
   return (await quick(stage, exchange)).isComplete;
 }
 
-/** Whether the port refuses connections. */
 export function isRefused({ host }: Stage): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(PORT, host);

@@ -12,7 +12,6 @@ import { waitFor, within } from '../helpers/wait.ts';
 import { type Exchange, getByHttp, isAnswering, isRefused, openFlight, startLoad, WHOLE } from './clients.ts';
 import { prepareStage, type Stage } from './stage.ts';
 
-/** What is planned to happen. */
 export interface Planned {
   /** The preset's name and ladder. */
   readonly preset: string;

@@ -5,7 +5,6 @@ import { restartsAll } from '../../src/core/restart.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
-/** A law that did not hold. */
 export interface Breach {
   readonly law: string;
   readonly atMs: number;

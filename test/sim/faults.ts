@@ -1,4 +1,3 @@
-/** Does the faults of a scenario to its world. */
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
 import { askToRestart } from './restarts.ts';

@@ -218,7 +218,6 @@ export class Laws {
     this.lost.killing(container);
   }
 
-  /** A command is about to be started. */
   spawning(container: Container, id: number): void {
     const { command, member } = container;
     if (command !== undefined) this.#world.judges('one command');

@@ -13,7 +13,6 @@ export class Starts {
   sinceMs: number;
   /** The last sign of a supervisor that has proven to be sound. */
   #heardAtMs: number;
-  /** The last death. */
   #diedAtMs: number;
   #hasCommitted = false;
   #failures = 0;

@@ -40,7 +40,6 @@ export interface Watcher {
   hint(name: string): void;
   /** The directory is another one. */
   lose(): void;
-  /** A handle was made. */
   bound?(name: string): void;
 }
 

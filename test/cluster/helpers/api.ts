@@ -25,7 +25,6 @@ export interface ApiObject {
   };
 }
 
-/** The answer was an error of the API server. */
 export class ApiError extends Error {
   readonly status: number;
 

@@ -24,7 +24,6 @@ export function imageNames(mark = process.env.TEST_CLUSTER_RUN ?? ''): Record<'s
   return { sexton: named('sexton'), plain: named('plain'), whole: named('whole') };
 }
 
-/** Brings them onto the nodes. */
 export async function loadImages(loader: Loader, mark: string): Promise<Image[]> {
   const { sexton, plain, whole } = imageNames(mark);
   return withLayers(

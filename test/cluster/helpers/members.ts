@@ -60,7 +60,6 @@ export function memberCommand(name: string, does: MemberSpec['does'] = {}): stri
   return ['/member', ...Object.entries({ name, log: '/log/events', ...does }).map(([key, value]) => `${key}=${value}`)];
 }
 
-/** The mounts that every member has. */
 export const MOUNTS = [
   { name: 'graveyard', mountPath: '/graveyard' },
   { name: 'log', mountPath: '/log' },
