@@ -1,4 +1,4 @@
-/** sexton takes every command line in the examples and docs. Flags that declare something of the pod agree with it. */
+/** sexton takes every command line in examples and docs, and flags about the pod agree with the manifest. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';

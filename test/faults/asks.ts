@@ -1,4 +1,4 @@
-/** Which members were asked to stop or were killed, when mains finished: by what was done, not by any tombstone. */
+/** When members were asked to stop, were killed, or finished: by what was really done, not by what tombstones say. */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';

@@ -31,7 +31,7 @@ export function statusesOf(record: RoundRecord, member: MemberPlan, life: Applic
   return [...life.statuses, ...(isKillDue(record, member, life) ? [128 + SIGKILL] : [])];
 }
 
-/** The first rung or a foreign signal ended the command before it could take one: it has said nothing. */
+/** A signal ended the command before it could take one: the first rung, or a foreign one. It has said nothing. */
 export function silentStatuses(
   record: RoundRecord,
   member: MemberPlan,

@@ -41,7 +41,7 @@ export async function playLittered(stage: Stage, options: Littered): Promise<str
   return figures.join('\n');
 }
 
-/** Without names a sidecar sees only the first files, and a forged death ends it: then few files, and no forgeries. */
+/** Without names a sidecar sees only the first files, and a forged death ends it. It gets few, and none is forged. */
 function litter(dir: string, { isNamed, foreign, seed }: Littered): void {
   addOddities(dir);
   addNames(dir);

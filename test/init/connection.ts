@@ -1,4 +1,4 @@
-/** The supervisor's end of the protocol, for tests: frames as fields, or bytes where frames are too well formed. */
+/** The supervisor's end of the protocol for a test: frames as fields, and bytes for what is no good frame. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';

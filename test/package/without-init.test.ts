@@ -1,4 +1,4 @@
-/** The npm package without an init to become, or with a Node too old: what works, and the line on what does not. */
+/** The npm package without an init to become, or with a Node too old: what works, and one line about what does not. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';

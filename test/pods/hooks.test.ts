@@ -13,7 +13,7 @@ import { waitFor } from '../helpers/wait.ts';
 import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
-/** For hooks that never end: sexton ends them at half of it, and before its end KILLs what ignores TERM. */
+/** A grace period for hooks that never end: sexton ends them at half of it, and KILLs what ignores TERM in time. */
 const SHORT_MS = 6_000;
 
 describe('hooks', { concurrency: atOnce(4) }, () => {

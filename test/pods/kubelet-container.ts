@@ -111,7 +111,7 @@ export class KubeletContainer {
     };
   }
 
-  /** Resolves when the current life has ended, without one at once. Asks in the caller's turn, up to its first wait. */
+  /** Resolves when the current life has ended; at once without one. Asks in the caller's turn up to its first wait. */
   async stop(over: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;

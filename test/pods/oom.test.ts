@@ -1,4 +1,4 @@
-/** Sexton names the sender of a KILL: the kernel's OOM killer by a real limit of memory, itself, or an unknown one. */
+/** Sexton names the sender of a KILL: the kernel's OOM killer, itself, or an unknown one. The memory limit is real. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';

@@ -1,4 +1,4 @@
-/** N: the start order, as by the kubelet for init containers and native sidecars, but from inside the containers. */
+/** N: the start order that the kubelet gives init containers and native sidecars, done from inside the containers. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';

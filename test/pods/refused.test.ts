@@ -1,4 +1,4 @@
-/** What sexton refuses to start (exit code 125) says why in its termination log, for `kubectl describe`. */
+/** A container that sexton does not start (exit code 125) says why in its termination log, for `kubectl describe`. */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

@@ -1,4 +1,4 @@
-/** A sidecar without sexton, played by this process. Its main waits for it at the start, and ends it at the end. */
+/** A sidecar without sexton, played by this process. At the start its main waits for it, at the end asks it to go. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';

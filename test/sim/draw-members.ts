@@ -1,4 +1,4 @@
-/** Members and their commands' lives. What a user would declare is drawn more often than what is merely possible. */
+/** Random members and lives of commands. What a user would declare is drawn more often than what is merely possible. */
 import type {
   Drain,
   ExitCodePolicy,

@@ -6,7 +6,7 @@ export function due([inMs, event]: readonly [number, object]): readonly unknown[
   return [inMs, Object.values(event).filter((value) => typeof value !== 'number')];
 }
 
-/** What decides what comes next, with times relative to now. A time that is past for good counts as 0. */
+/** A time that is past for good counts as 0. */
 export function essence(state: State, nowMs: number): unknown {
   const from = (atMs: number | undefined): number | undefined => (atMs === undefined ? undefined : atMs - nowMs);
   const ahead = (atMs: number): number => Math.max(0, atMs - nowMs);

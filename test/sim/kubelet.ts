@@ -80,7 +80,7 @@ export class Kubelet {
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 
-  /** All end at once, without a grace period. Then init containers run, and all start, also those that were over. */
+  /** All end at once, without a grace period. Then init containers run, and all start again, also what was over. */
   restartAll(afterMs: number): void {
     const { agenda, members, dice, tell, count, laws } = this.#world;
     if (this.#isDown || this.isDeleting || this.#isAboutToRestart) return;

@@ -1,4 +1,4 @@
-/** Like `mutations.ts`, of what init does without a supervisor. Only the law `stop without a supervisor` notices. */
+/** Like `mutations.ts`, for init without a supervisor. Only the law `stop without a supervisor` notices them. */
 import type { Mutation } from './mutations.ts';
 
 export const LOSS_MUTATIONS: readonly Mutation[] = [

@@ -1,4 +1,4 @@
-/** What comes between what init has done and what its supervisor knows. Chance would hardly ever hit that moment. */
+/** What comes just when init has acted unknown to its supervisor, or lets it go. Chance would hardly ever hit that. */
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
 import { ask } from './faults.ts';

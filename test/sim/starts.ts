@@ -1,4 +1,4 @@
-/** When init starts a supervisor, and since when it is lost: `supervisor.c`. CLOCK_MONOTONIC; infinity is never. */
+/** Starts and losses of supervisors, as in `src/init/supervisor/supervisor.c`. CLOCK_MONOTONIC; infinity is never. */
 const FAILED_START = 2;
 const SHORT_LIFE = 1;
 const HANG = 8;

@@ -1,4 +1,4 @@
-/** An end with the mains, a wake, and bare Node's start, under a limit of 100m CPU for each container. */
+/** The cost of an end with the mains, a wake and bare Node's start under a limit of 100m CPU for each container. */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Group, makeGroup } from '../../scale/group.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';

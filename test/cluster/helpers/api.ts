@@ -57,7 +57,7 @@ async function askOnce<T>(method: Method, path: string, body: unknown): Promise<
   return JSON.parse(text) as T;
 }
 
-/** Calls `onLine` per line until the server or `signal` ends the answer. Does not keep the process alive. */
+/** Calls `onLine` for each line until the server or `signal` ends the answer. It keeps no process alive. */
 export async function follow(path: string, onLine: (line: string) => void, signal?: AbortSignal): Promise<void> {
   const response = await send('GET', path, undefined, signal);
   response.socket.unref();

@@ -1,4 +1,4 @@
-/** Real pods besides their normal end: deletion, retries, and a container that is killed. */
+/** In real containers, besides a pod's normal end: deletion, retries, and a container that is killed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podman } from '../../helpers/podman.ts';
