@@ -1,6 +1,4 @@
-/**
- * One container of the bench: `launch.c` starts it and takes the stamps, this asks it and reads its answers.
- */
+/** One container of the bench: `launch.c` starts it and takes the stamps, this asks it and reads its answers. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';

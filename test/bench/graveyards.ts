@@ -1,6 +1,4 @@
-/**
- * Graveyards of the bench: each container that gets one gets its own, empty one.
- */
+/** Graveyards of the bench: each container that gets one gets its own, empty one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

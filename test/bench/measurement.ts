@@ -1,6 +1,4 @@
-/**
- * What a case of the bench hands back: one table, as numbers.
- */
+/** What a case of the bench hands back: one table, as numbers. */
 import type { Programs } from './programs.ts';
 import type { Subject, Subjects } from './subjects.ts';
 

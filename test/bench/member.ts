@@ -1,6 +1,4 @@
-/**
- * A member of a pod under measurement: sexton (or another wrapper) around `first`, whose stamps are read here.
- */
+/** A member of a pod under measurement: sexton (or another wrapper) around `first`, whose stamps are read here. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +10,6 @@ import { childrenOf } from '../helpers/process.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 
-/** What a container is started with. */
 export interface Words {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;

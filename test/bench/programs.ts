@@ -1,7 +1,4 @@
-/**
- * Builds the C programs of the bench into `dist/.bench`, static, so that nothing but the kernel stands before their
- * first instruction.
- */
+/** Builds the bench's C programs into `dist/.bench`, static: only the kernel stands before their first instruction. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Medians, quartiles, and ratios taken pair by pair. Samples of one round were taken next to each other, so what the
- * machine did at that time is in both and cancels.
- */
+/** Medians, quartiles, and ratios within a round: what the machine did at that time is in both samples and cancels. */
 
 export interface Spread {
   readonly low: number;

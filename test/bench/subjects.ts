@@ -1,6 +1,4 @@
-/**
- * The subjects of the bench: sexton, the other inits that are installed, no init at all, and bare Node.
- */
+/** The subjects of the bench: sexton, the other inits that are installed, no init at all, and bare Node. */
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { NODE, SEXTON } from '../helpers/paths.ts';

@@ -111,7 +111,6 @@ test('a program without what is never loaded runs, and has all its data', () => 
   assert.deepEqual(run(smaller), linesOf([...KEPT, ...LEFT_OUT]));
 });
 
-/** Changes a copy of the program. */
 function changed(change: (copy: Buffer) => void): Buffer {
   const copy = Buffer.from(PROGRAM);
   change(copy);
@@ -121,8 +120,7 @@ function changed(change: (copy: Buffer) => void): Buffer {
 /** The offset of the last read-only segment of that type in the table. For PT_LOAD that segment has the data. */
 function entryOf(wanted: number): number {
   const { offset, segments } = segmentsOf(PROGRAM);
-  const index = segments.findLastIndex(({ type, flags }) => type === wanted && (flags & 2) === 0);
-  return offset + index * 56;
+  return offset + segments.findLastIndex(({ type, flags }) => type === wanted && (flags & 2) === 0) * 56;
 }
 
 function withoutNotes(): Buffer {

@@ -1,7 +1,4 @@
-/**
- * The delivered Node keeps only the English and the common part of the ICU data. These tests compare its results for
- * text with those of the original Node.
- */
+/** The delivered Node has the English and common ICU data only, and gives the original Node's results for text. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * What reaches a running pod: changed ConfigMaps, probes of the kubelet, and a stop signal of its own.
- */
+/** What reaches a running pod: changed ConfigMaps, probes of the kubelet, and a stop signal of its own. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';

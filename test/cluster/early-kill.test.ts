@@ -1,6 +1,4 @@
-/**
- * A KILL earlier than the pod declares, on a real kubelet: which members still get TERM, and what is recorded.
- */
+/** A KILL earlier than the pod declares, on a real kubelet: which members still get TERM, and what is recorded. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { ask } from './helpers/api.ts';

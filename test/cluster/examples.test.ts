@@ -141,14 +141,12 @@ async function assertRollsWithoutFailure(t: TestContext, name: string, replicas:
   assert.ok(asked > 100, `${asked} requests`);
 }
 
-/** The names of pods that are ready and not being deleted. */
 async function namesOf(label: string): Promise<string[]> {
   const { items } = await ask<{ items: PodObject[] }>(
     'GET',
     `${podsPath()}?labelSelector=${encodeURIComponent(label)}`,
   );
-  const found = items.filter((it) => isReady(it) && it.metadata.deletionTimestamp === undefined);
-  return found.map((it) => it.metadata.name);
+  return items.filter((it) => isReady(it) && it.metadata.deletionTimestamp === undefined).map((it) => it.metadata.name);
 }
 
 async function untilBudgetAllows(name: string): Promise<void> {

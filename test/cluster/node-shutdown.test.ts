@@ -1,7 +1,4 @@
-/**
- * The kubelet's graceful shutdown of a node, announced by a real systemd-logind. It stops all pods of the node, so the
- * test runs alone and on request only.
- */
+/** A node's graceful shutdown, by a real systemd-logind. It stops all pods of the node: alone, and on request only. */
 import assert from 'node:assert/strict';
 import { clusterTest } from './helpers/case.ts';
 import { podOf, SIDECAR } from './helpers/members.ts';

@@ -1,6 +1,4 @@
-/**
- * `sexton report` of a pod on a real cluster that has ended: from what the API server and the kubelet still have of it.
- */
+/** `sexton report` of an ended pod on a real cluster, from what the API server and the kubelet still have of it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * A restart in place on a real kubelet: the pod of examples/restart-in-place behind clients that follow EndpointSlices.
- */
+/** A restart in place on a real kubelet: examples/restart-in-place behind clients that follow EndpointSlices. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, type TestContext } from 'node:test';
@@ -68,8 +66,7 @@ describe('on a cluster, a restart in place', { concurrency: 3 }, () => {
     for (const name of ['main', 'proxy']) await pod.untilRestarted(name);
     // The observer reports everything again in its second life.
     const log = await waitFor('both have started again', async () => {
-      const read = await pod.exec('main', 'cat', '/log/events').catch(() => '');
-      const events = parseTimeline(read);
+      const events = parseTimeline(await pod.exec('main', 'cat', '/log/events').catch(() => ''));
       return ['proxy', 'main'].every((name) => events.of(name, 'Started').length === 2) && events;
     });
     assert.deepEqual([log.signals('main'), log.signals('proxy')], [[15], [15]]);
@@ -91,8 +88,7 @@ async function rehearse(t: TestContext, replicas: number, spec: PodSpec): Promis
   const ports = [{ name: 'http', port: 80, targetPort: 8080 }];
   await ask('POST', path, { metadata: { name }, spec: { selector: { app: name }, ports } });
   t.after(() => ask('DELETE', `${path}/${name}`));
-  const pods = await Promise.all(Array.from({ length: replicas }, () => startPod(t, name, spec, { app: name })));
-  const [first] = pods;
+  const [first] = await Promise.all(Array.from({ length: replicas }, () => startPod(t, name, spec, { app: name })));
   if (first === undefined) throw new Error('internal error: no pod');
   const clients = await startClients(t, name);
   await clients.untilReady(replicas);

@@ -1,6 +1,4 @@
-/**
- * The pod's security context on a real cluster: members of different users, locked down, on every kind of graveyard.
- */
+/** The pod's security context on a real cluster: members of several users, locked down, on every kind of graveyard. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
 import { clusterTest } from './helpers/case.ts';

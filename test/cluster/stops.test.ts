@@ -60,8 +60,7 @@ describe('on a cluster', { concurrency: 6 }, () => {
   });
 
   clusterTest('K17 a preStop that uses up the grace period leaves TERM and 2 s before KILL', async (t) => {
-    const lifecycle = { preStop: { exec: { command: ['sleep', '60'] } } };
-    const more = { lifecycle };
+    const more = { lifecycle: { preStop: { exec: { command: ['sleep', '60'] } } } };
     // The observer has no more time than they have, and may miss their last lines.
     const told = { log: '/dev/stdout' };
     const members = [

@@ -1,6 +1,4 @@
-/**
- * `sexton images lock` beside podman: what it reads of real images, as podman saves them and as podman inspects them.
- */
+/** What `sexton images lock` reads of real images, as podman saves them and as podman inspects them. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -64,7 +62,6 @@ describe('sexton images lock', () => {
   it('reads an archive of several images', async () => {
     const saved = join(temporaryDirectory(), 'saved');
     await podman('save', '--multi-image-archive', `--output=${saved}`, ...NAMES.map(tag));
-    const expected = NAMES.map((name) => [tag(name), IMAGES[name]?.facts] as const);
-    assert.deepEqual(lock(saved), Object.fromEntries(expected));
+    assert.deepEqual(lock(saved), Object.fromEntries(NAMES.map((name) => [tag(name), IMAGES[name]?.facts] as const)));
   });
 });

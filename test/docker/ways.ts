@@ -48,8 +48,7 @@ export function deliver(way: Way, target: Target, images: DeliveryImages, volume
 export async function installTo(volume: string, image: string, ...options: readonly string[]): Promise<string> {
   await mkdir(volume, { recursive: true });
   await chmod(volume, 0o777);
-  const mount = `--volume=${volume}:/target`;
-  const all = ['--rm', '--network=none', ...LOCKED_ANY_USER, mount, ...options];
+  const all = ['--rm', '--network=none', ...LOCKED_ANY_USER, `--volume=${volume}:/target`, ...options];
   return await podman('run', ...all, image, 'install', '/target');
 }
 

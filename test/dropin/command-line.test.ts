@@ -1,6 +1,4 @@
-/**
- * C03, C04: command lines, right and wrong. A wrong one starts nothing.
- */
+/** C03, C04: command lines, right and wrong. A wrong one starts nothing. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -145,8 +143,7 @@ function randomWords(name: ProgramName, random: () => number): string[] {
     'dumb-init': '-c -v -r 15:3 -r1:2 --rewrite --rewrite=2:0 --sing --ver -x -- -cr 1:99 -h',
   };
   const pool = pools[name].split(' ');
-  const count = Math.floor(random() * 5);
-  return Array.from({ length: count }, () => pool[Math.floor(random() * pool.length)] ?? '');
+  return Array.from({ length: Math.floor(random() * 5) }, () => pool[Math.floor(random() * pool.length)] ?? '');
 }
 
 /** Where a word becomes the command, any code may follow, because `3` and the like are no programs. */

@@ -1,7 +1,4 @@
-/**
- * C01 and what is more than the program in whose place sexton is: kubexit by its name and variables, a drain under
- * tini's name.
- */
+/** C01 and what goes beyond the replaced program: kubexit by its name and variables, a drain under tini's name. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +11,7 @@ import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForDeath, waitForTombstone } from '../helpers/tombstone.ts';
 import { contain, launch, linkAs, ours } from './peers.ts';
 
-/**
- * The fixture that keeps its grave as kubexit does, and what sexton starts with that name: one command line, one set of
- * variables.
- */
+/** The fixture kubexit and what sexton starts by that name, with one command line and one set of variables. */
 function underKubexit(stage: Stage, name: string, words: readonly string[], deaths?: string) {
   const command = [NODE, join(FIXTURE_SOURCES, 'kubexit.ts'), name, stage.scratch.graveyard, deaths ?? '-', ...words];
   return startContainer(stage.scratch, { bare: true, command, sees: [ROOT] });

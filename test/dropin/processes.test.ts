@@ -1,6 +1,4 @@
-/**
- * C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it.
- */
+/** C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -84,8 +82,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
         const expected = Buffer.concat([argv, bytes, Buffer.from(`\0${long}\0`)]);
         assert.ok(first.stdout().equals(expected), first.stdout().toString('latin1').slice(0, 500));
 
-        const readEnv = ['sh', '-c', 'cat /proc/self/environ'];
-        const outer = launch(stage, peer, [...QUIET[name], '--', ...readEnv], {
+        const outer = launch(stage, peer, [...QUIET[name], '--', 'sh', '-c', 'cat /proc/self/environ'], {
           launcher: shell('env -0 >"$SCRATCH/before"; exec "$@"'),
           env: { TINI_VERBOSITY: '0', DUMB_INIT_DEBUG: '0', NODE_OPTIONS: '--nonsense', SEXTON_LOG_LEVEL: 'silent' },
         });
@@ -121,8 +118,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
 
     sideBySide(name, `${id} orphans are reaped when ${name} is PID 1`, async (stage, peer) => {
       const { scratch } = stage;
-      const words = member(stage, 'app', { orphan: 50, orphanfor: 1, exit: 5 });
-      const container = contain(stage, peer, ['--', ...words]);
+      const container = contain(stage, peer, ['--', ...member(stage, 'app', { orphan: 50, orphanfor: 1, exit: 5 })]);
       await waitForEvent(scratch.log, 'app', 'Started');
       const pid = await container.pid1();
       // Here there is no supervisor, so that the command is the only child.
@@ -190,8 +186,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
       read -r pid <known; while [ -e "/proc/$pid" ]; do sleep 0.05; done`;
     const run = launch(stage, peer, ['-s', '-w', '--', 'sh', '-c', script]);
     assert.deepEqual(await run.end(), { code: 0, signal: null });
-    const pid = run.stdout().toString().trim();
-    assert.match(run.stderr(), new RegExp(`[Rr]eaped.*${pid}`));
+    assert.match(run.stderr(), new RegExp(`[Rr]eaped.*${run.stdout().toString().trim()}`));
   });
 
   sideBySide('tini', 'C04 -p brings a signal to the command when the parent dies', async (stage, peer) => {
@@ -239,8 +234,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
       const left = member(stage, 'left', { term: 100, exit: 0, ready: scratch.path('ready') }).join(' ');
       const work = member(stage, 'work', { after: scratch.path('ready'), run: 1, exit: 6 }).join(' ');
       const words = [...flags, '--', 'sh', '-c', `${left} & exec ${work}`];
-      const container = contain(stage, ours(stage, name), words);
-      assert.equal((await container.exit()).status, 6);
+      assert.equal((await contain(stage, ours(stage, name), words).exit()).status, 6);
       await waitForEvent(scratch.log, 'left', 'Signal');
       assert.deepEqual(readTimeline(scratch.log).signals('left').slice(0, 1), [15]);
       assert.equal(readTimeline(scratch.log).of('left', 'Exiting').length, 1);

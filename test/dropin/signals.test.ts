@@ -1,6 +1,4 @@
-/**
- * C03, C04: which signals reach whom, as what.
- */
+/** C03, C04: which signals reach whom, as what. */
 import assert from 'node:assert/strict';
 import { readFileSync, realpathSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -79,8 +77,7 @@ describe('signals under the name of another program', { concurrency: 2 }, () => 
     await waitForEvent(scratch.log, 'app', 'Signal');
     await container.signal('SIGINT');
     assert.equal((await container.exit()).status, 5);
-    const came = readTimeline(scratch.log).signals('app');
-    assert.deepEqual(came.filter(isNotCont), [SIGWINCH, 2]);
+    assert.deepEqual(readTimeline(scratch.log).signals('app').filter(isNotCont), [SIGWINCH, 2]);
   });
 
   for (const [name, id, flags, env, reachesGroup] of [

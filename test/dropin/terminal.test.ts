@@ -1,6 +1,4 @@
-/**
- * C03, C04: on a terminal, as PID 1 of a container and as a job of a shell.
- */
+/** C03, C04: on a terminal, as PID 1 of a container and as a job of a shell. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import type { Container } from '../helpers/container.ts';

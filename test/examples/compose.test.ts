@@ -1,7 +1,4 @@
-/**
- * examples/compose: compose.yaml fits the schema of the Compose specification, and declares to sexton what it declares
- * to Compose.
- */
+/** compose.yaml fits the Compose specification's schema, and declares to sexton what it declares to Compose. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +11,7 @@ const text = readFileSync(join(ROOT, 'examples', 'compose', 'compose.yaml'), 'ut
 
 test('compose.yaml fits the schema of Compose, and a misspelt key does not', () => {
   assert.deepEqual(problemsOf(text), []);
-  const misspelt = text.replaceAll('stop_grace_period', 'stop_grace_perod');
-  assert.deepEqual(problemsOf(misspelt), [
+  assert.deepEqual(problemsOf(text.replaceAll('stop_grace_period', 'stop_grace_perod')), [
     '/services/work stop_grace_perod must NOT have additional properties',
     '/services/proxy stop_grace_perod must NOT have additional properties',
   ]);

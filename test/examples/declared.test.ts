@@ -1,7 +1,4 @@
-/**
- * sexton takes every command line in the manifests of the examples and the docs. Flags that declare something about the
- * pod, which sexton cannot see, agree with the manifest.
- */
+/** sexton takes every command line in examples and docs, and flags about the pod agree with the manifest. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
@@ -35,8 +32,7 @@ interface Resolved {
 
 test('sexton takes every command line of a manifest, and its flags agree with the pod', async (t) => {
   const { graveyard } = await tempGraveyard(t);
-  const problems = await Promise.all(allManifests().map((it) => problemsOf(it, graveyard)));
-  assert.deepEqual(problems.flat(), []);
+  assert.deepEqual((await Promise.all(allManifests().map((it) => problemsOf(it, graveyard)))).flat(), []);
 });
 
 test('a wrong flag, policy, grace period or name is reported', async (t) => {

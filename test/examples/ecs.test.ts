@@ -1,7 +1,4 @@
-/**
- * examples/ecs: the shape of task-definition.json by the rules that ECS documents for it, and what it declares to
- * sexton.
- */
+/** task-definition.json by the rules that ECS documents for its shape, and what it declares to sexton. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Every Kubernetes manifest of the examples and of the docs fits the types that are made from Kubernetes' OpenAPI
- * description.
- */
+/** Every Kubernetes manifest of the examples and docs fits the types made from Kubernetes' OpenAPI description. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';

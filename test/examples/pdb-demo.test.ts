@@ -1,7 +1,4 @@
-/**
- * The numbers in the manifests of the example fit each other. sexton cannot see those of the pod, so only this test
- * compares them.
- */
+/** The numbers in the example's manifests fit each other. sexton cannot see those of the pod. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

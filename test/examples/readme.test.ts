@@ -88,8 +88,7 @@ const OUTSIDE_ENGINES = ENGINE === 'podman' ? 'not in podman: the example is for
 for (const [name, { title, seconds, prints, needs = [], isForEngines = false }] of Object.entries(EXAMPLES)) {
   const missing = needs.find((program) => !existsSync(program));
   const uninstalled = missing !== undefined && `${missing} is not installed (apt-get install nginx-light haproxy)`;
-  const skip = isForEngines ? uninstalled : OUTSIDE_ENGINES;
-  test(title, { skip }, async (t) => {
+  test(title, { skip: isForEngines ? uninstalled : OUTSIDE_ENGINES }, async (t) => {
     const shown = await runExample(t, name, ...(seconds === undefined ? [] : [seconds]));
     for (const line of prints) assert.match(shown, line);
   });

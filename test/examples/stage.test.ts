@@ -1,6 +1,4 @@
-/**
- * An interrupted example also removes everything, including what runs under its sextons.
- */
+/** An interrupted example also removes everything, including what runs under its sextons. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

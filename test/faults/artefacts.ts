@@ -1,6 +1,4 @@
-/**
- * What a failed round leaves: the plan, one timeline of applications, kubelet and faults, the tombstones and the logs.
- */
+/** What a failed round leaves: the plan, one timeline of all that happened, the tombstones and the logs. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * Which members were asked to stop and when, which were killed from outside, and when the mains finished. It goes by
- * what was really done, not by what any tombstone says.
- */
+/** When members were asked to stop, were killed, or finished: by what was really done, not by what tombstones say. */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
 import { containersOf, livesOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';

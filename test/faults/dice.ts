@@ -1,6 +1,4 @@
-/**
- * Chance in the words of a plan. Another order of rolls gives another plan.
- */
+/** Chance in the words of a plan. Another order of rolls gives another plan. */
 export interface Dice {
   isTrue(probability: number): boolean;
   /** A whole number from `least` to `most`. */

@@ -31,10 +31,7 @@ export function statusesOf(record: RoundRecord, member: MemberPlan, life: Applic
   return [...life.statuses, ...(isKillDue(record, member, life) ? [128 + SIGKILL] : [])];
 }
 
-/**
- * A signal came before the command could take one: it has said nothing, and the first rung ended it, or a foreign
- * signal.
- */
+/** A signal ended the command before it could take one: the first rung, or a foreign one. It has said nothing. */
 export function silentStatuses(
   record: RoundRecord,
   member: MemberPlan,
@@ -47,9 +44,7 @@ export function silentStatuses(
   return [...hungUp, ...[15, ...member.ladder.map((it) => it.signal)].map((signal) => 128 + signal)];
 }
 
-/**
- * A HUP from outside is passed on at once, and a command that cannot take it yet dies of it: of one that said nothing.
- */
+/** A HUP is passed on at once: a command that cannot take it yet, and so has said nothing, dies of it. */
 export function mayHaveHungUp(record: RoundRecord, container: ContainerLife): boolean {
   return hitsOf(record, ['foreign-signals'], container.member).some(
     (it) => it.fromMs <= container.untilMs && it.untilMs >= container.fromMs,

@@ -1,6 +1,4 @@
-/**
- * The lives of an application as its own log has them, each with its container.
- */
+/** The lives of an application as its own log has them, each with its container. */
 import type { LogEvent } from '../helpers/timeline.ts';
 import type { MemberPlan } from './members.ts';
 import { type ContainerLife, hitsOf, type RoundRecord } from './record.ts';

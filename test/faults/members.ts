@@ -1,6 +1,4 @@
-/**
- * Draws the members of a round's pod: mains and sidecars with flags and applications of all kinds.
- */
+/** Draws the members of a round's pod: mains and sidecars with flags and applications of all kinds. */
 import type { MemberOptions } from '../helpers/member.ts';
 import type { Dice } from './dice.ts';
 import type { Policy } from './plan.ts';

@@ -1,7 +1,4 @@
-/**
- * What happened in a round, by the clock of the applications' log (CLOCK_MONOTONIC in milliseconds). The search for
- * violations reads nothing else.
- */
+/** What happened in a round, by CLOCK_MONOTONIC in milliseconds. The search for violations reads nothing else. */
 import type { LogEvent } from '../helpers/timeline.ts';
 import type { Plan } from './plan.ts';
 import type { StrikeKind } from './strikes.ts';
@@ -20,7 +17,6 @@ export interface Happening {
   readonly written: readonly string[];
 }
 
-/** One life of one container. */
 export interface ContainerLife {
   readonly member: string;
   readonly fromMs: number;
@@ -42,7 +38,6 @@ export interface RoundRecord {
   readonly endedByItself: boolean;
 }
 
-/** By the clock of the log. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

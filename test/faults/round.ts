@@ -1,6 +1,4 @@
-/**
- * One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept.
- */
+/** One round: a pod of real processes, strikes on it, its end, and the verdict. What a failing round leaves is kept. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Container } from '../helpers/container.ts';
@@ -31,9 +29,7 @@ export interface RoundResult {
   readonly hits: readonly StrikeKind[];
   readonly misses: readonly StrikeKind[];
   readonly members: number;
-  /**
-   * The end of the pod could not be demanded, because a fault destroyed what it hangs on, and it did not come either.
-   */
+  /** The end could not be demanded, because a fault destroyed what it hangs on, and it did not come either. */
   readonly wasHelped: boolean;
 }
 

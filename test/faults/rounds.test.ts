@@ -1,7 +1,4 @@
-/**
- * Pods of real processes under faults, the short form: the same seeds each time. `node test/faults/run.ts` plays many
- * more.
- */
+/** Pods of real processes under faults, in short: the same seeds each time. `node test/faults/run.ts` plays more. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

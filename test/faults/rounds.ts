@@ -1,6 +1,4 @@
-/**
- * Many rounds, some at a time, each in one of a few worker processes.
- */
+/** Many rounds, some at a time, each in one of a few worker processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { whyNoCgroup } from '../helpers/cgroup.ts';

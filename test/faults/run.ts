@@ -80,8 +80,7 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 async function runPart({ name, argv, env }: Part): Promise<void> {
   process.stdout.write(`== ${name}\n`);
   const child = spawn(NODE, argv, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...env } });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  if (code === 0) passed += 1;
+  if ((await new Promise<number | null>((resolve) => child.once('close', resolve))) === 0) passed += 1;
   else failed += 1;
 }
 

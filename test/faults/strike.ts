@@ -1,6 +1,4 @@
-/**
- * One strike on a pod that runs. It says whether it hit something: a process that lived, a file that was there.
- */
+/** One strike on a pod that runs. It says whether it hit something: a process that lived, a file that was there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCgroup } from '../helpers/cgroup.ts';
 import { type Container, isSupervisor } from '../helpers/container.ts';

@@ -1,6 +1,4 @@
-/**
- * What hits the pod of a round, and when: faults, and what the kubelet and an operator do.
- */
+/** What hits the pod of a round, and when: faults, and what the kubelet and an operator do. */
 import type { Dice } from './dice.ts';
 import type { MemberPlan } from './members.ts';
 import type { Policy } from './plan.ts';
@@ -35,10 +33,7 @@ export interface Strike {
   readonly kind: StrikeKind;
   /** The member that it hits, where it does not hit all. */
   readonly member: string;
-  /**
-   * `end`: from when the pod is deleted or the first main has ended. `signal`: from when its member got its stop
-   * signal.
-   */
+  /** `end`: since the pod's deletion or the first main's end. `signal`: since its member's stop signal. */
   readonly from: 'start' | 'end' | 'signal';
   readonly atMs: number;
   /** How long it lasts, for what does. */

@@ -1,6 +1,4 @@
-/**
- * The figures of many rounds: how many passed, and how often each fault found a living target.
- */
+/** The figures of many rounds: how many passed, and how often each fault found a living target. */
 import type { RoundResult } from './round.ts';
 import { FAULTS, type StrikeKind } from './strikes.ts';
 

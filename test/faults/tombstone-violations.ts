@@ -1,6 +1,4 @@
-/**
- * Tombstones: a dead member's has the right code, unless a fault took the graveyard away.
- */
+/** Tombstones: a dead member's has the right code, unless a fault took the graveyard away. */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { mayHaveBeenAlone, wasKilled } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';

@@ -1,6 +1,4 @@
-/**
- * Violations of invented rounds: what is excused, and that nothing more is.
- */
+/** Violations of invented rounds: what is excused, and that nothing more is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLockedOut } from './ending.ts';

@@ -1,6 +1,4 @@
-/**
- * A main and its sidecar in a directory full of foreign files, beside the same two in a clean one.
- */
+/** A main and its sidecar in a directory full of foreign files, beside the same two in a clean one. */
 import { describe } from 'node:test';
 import { SEED } from '../helpers/rounds.ts';
 import { scenario } from '../helpers/scenario.ts';

@@ -1,6 +1,4 @@
-/**
- * A pair in a littered graveyard beside the same pair in a clean one: how much more of the machine it may use.
- */
+/** A pair in a littered graveyard beside the same pair in a clean one: how much more of the machine it may use. */
 import assert from 'node:assert/strict';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,10 +41,7 @@ export async function playLittered(stage: Stage, options: Littered): Promise<str
   return figures.join('\n');
 }
 
-/**
- * A sidecar without names sees only the first members and files, and a forged death ends it. So its graveyard has few
- * files and no forged tombstones.
- */
+/** Without names a sidecar sees only the first files, and a forged death ends it. It gets few, and none is forged. */
 function litter(dir: string, { isNamed, foreign, seed }: Littered): void {
   addOddities(dir);
   addNames(dir);

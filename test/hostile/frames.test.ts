@@ -1,7 +1,4 @@
-/**
- * Whatever fields a host sends, a supervisor reads an event, a `hello` or one error. `test/runtime/host/frames.test.ts`
- * has broken streams, and the frames that a host should send.
- */
+/** Any fields of a host read as an event, a `hello` or one error. `runtime/host/frames.test.ts` has broken streams. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

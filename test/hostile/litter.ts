@@ -1,7 +1,4 @@
-/**
- * Fills a graveyard with foreign files. None has the name of a member of the pod, `work` or `proxy`, but some look like
- * their temporary files and stop requests.
- */
+/** Foreign files for a graveyard: none named like a member, but some like their temporary files and stop requests. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

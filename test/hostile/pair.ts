@@ -1,6 +1,4 @@
-/**
- * A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything.
- */
+/** A main and its sidecar in a graveyard, each a container of its own under a user that may not read everything. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * Peers whose sockets send nonsense or nothing, and thousands of connections to a member's own socket.
- */
+/** Peers whose sockets send nonsense or nothing, and thousands of connections to a member's own socket. */
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * Sockets of peers that send nonsense or nothing, and floods of connections to our own.
- */
+/** Sockets of peers that send nonsense or nothing, and floods of connections to our own. */
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -11,7 +9,6 @@ const NONSENSE = Buffer.alloc(65_536, '\x1b]0;nonsense\x07\0');
 
 export interface Rogue {
   readonly name: string;
-  /** Connections that were made to it. */
   connections(): number;
   /** Bytes that it could send. */
   sent(): number;

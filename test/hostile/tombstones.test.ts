@@ -1,6 +1,4 @@
-/**
- * Tombstones that another container made to do harm: the reader takes a valid tombstone or none, and soon.
- */
+/** Tombstones that another container made to do harm: the reader takes a valid tombstone or none, and soon. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

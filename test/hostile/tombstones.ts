@@ -1,6 +1,4 @@
-/**
- * Hostile tombstones: real ones with random damage, and crafted ones. The same seed gives the same bytes.
- */
+/** Hostile tombstones: real ones with random damage, and crafted ones. The same seed gives the same bytes. */
 import assert from 'node:assert/strict';
 import {
   formatTombstone,

@@ -19,10 +19,8 @@ test('sexton-init is one static file of less than 64 KiB with musl', (t) => {
 
 test('an idle init has less than 100 KB of private memory', async (t) => {
   if (spawnSync('musl-gcc', ['--version']).error) return t.skip('musl-gcc is not installed');
-  const bench = await layBench(t, STATIC);
-  const { init, supervisor } = await begin(bench);
-  const large = 'm'.repeat(65_000);
-  supervisor.commit('memo', large, 'memo', 'small', 'spawn', 2, 0, 1, 'true', 'ack', 1);
+  const { init, supervisor } = await begin(await layBench(t, STATIC));
+  supervisor.commit('memo', 'm'.repeat(65_000), 'memo', 'small', 'spawn', 2, 0, 1, 'true', 'ack', 1);
   await supervisor.skip('spawned', 'exited', 'group-gone');
   const status = spawnSync('grep', ['RssAnon', `/proc/${init.pid}/status`], { encoding: 'utf8' }).stdout;
   t.diagnostic(status.trim());

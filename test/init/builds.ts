@@ -1,6 +1,4 @@
-/**
- * The builds of sexton-init that every test runs against, compiled when a source has changed.
- */
+/** The builds of sexton-init that every test runs against, compiled when a source has changed. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The supervisor's end of the protocol, in the hands of a test: frames as fields, and bytes where a frame would be too
- * well formed.
- */
+/** The supervisor's end of the protocol for a test: frames as fields, and bytes for what is no good frame. */
 import type { Socket } from 'node:net';
 import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
@@ -25,7 +22,6 @@ export class Supervisor {
   #taken = false;
   #ended = false;
   #sent = 0;
-  /** The fields of `hello`. */
   hello: readonly string[] = [];
 
   constructor(socket: Socket) {
@@ -63,7 +59,6 @@ export class Supervisor {
     this.hello = await this.expect('hello');
   }
 
-  /** The next frame that init sent. */
   async next(): Promise<string[]> {
     return waitFor('a frame comes', () => {
       if (this.#frames.length === 0 && this.#ended) throw new Error('the connection has ended');

@@ -1,7 +1,4 @@
-/**
- * The directory that init watches: what init reports of it to a supervisor that runs, and by which means. No signal may
- * be lost beside it.
- */
+/** The directory that init watches: what it reports of it, by which means, and that no signal is lost beside it. */
 import assert from 'node:assert/strict';
 import {
   appendFileSync,

@@ -1,7 +1,4 @@
-/**
- * The way in from the npm package: a JavaScript program that has become init by execve(2) and says which Node it ran
- * on.
- */
+/** The way in from the npm package: a JavaScript program becomes init by execve(2) and says which Node it ran on. */
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { NODE } from '../helpers/paths.ts';

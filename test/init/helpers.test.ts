@@ -36,8 +36,7 @@ onBench('P13 a helper has its own session and the inherited environment, mask an
   const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
   // Not by a shell, which changes its mask.
   supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
-  const masks = 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n';
-  assert.equal((await supervisor.expect('helper-ended'))[3], masks);
+  assert.equal((await supervisor.expect('helper-ended'))[3], 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n');
   const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
   init.write(`${show}; echo done\n`);
   await init.says('done\n');
@@ -64,8 +63,7 @@ onBench('init reports the end of a helper that has closed its output', async (be
   sh(supervisor, 1, 'mkfifo go; echo before; exec >&- 2>&-; read line <go; exit 6');
   await waitForFile(bench.path('go'));
   sh(supervisor, 2, 'echo now >go');
-  const ends = [await supervisor.expect('helper-ended'), await supervisor.expect('helper-ended')].sort();
-  assert.deepEqual(ends, [
+  assert.deepEqual([await supervisor.expect('helper-ended'), await supervisor.expect('helper-ended')].sort(), [
     ['1', 'code', '6', 'before\n'],
     ['2', 'code', '0', ''],
   ]);

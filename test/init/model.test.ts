@@ -1,6 +1,4 @@
-/**
- * The model of a stop in src/init/protocol.pml, checked by SPIN (spinroot.com): every state is visited.
- */
+/** The model of a stop in src/init/protocol.pml, checked by SPIN (spinroot.com): every state is visited. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

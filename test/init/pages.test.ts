@@ -33,8 +33,7 @@ onBench(
     assert.ok(second.hello[5] === MEMO, 'the memo is whole');
     assert.deepEqual(await second.expect('helper-ended'), ended(HELPERS));
     await acknowledge(second, HELPERS);
-    const third = await init.supervisor();
-    assert.ok(third.hello[5] === MEMO, 'the memo is whole');
+    assert.ok((await init.supervisor()).hello[5] === MEMO, 'the memo is whole');
 
     async function acknowledge(supervisor: Supervisor, last: number): Promise<void> {
       supervisor.ack(last);

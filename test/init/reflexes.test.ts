@@ -87,8 +87,7 @@ eachBuild('F01 init announces a prepared end to its peers, writes the tombstone,
   init.write('exit 7\n');
   const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
   assert.deepEqual([name, id, code], ['end-written', '1', '7']);
-  const ended = { moments: [{ mono: Number(atMs), wall }], code: 7 };
-  assert.equal(readFileSync(path, 'utf8'), fill(TEXT, ended));
+  assert.equal(readFileSync(path, 'utf8'), fill(TEXT, { moments: [{ mono: Number(atMs), wall }], code: 7 }));
   assert.equal(lstatSync(path).mode & 0o7777, 0o644);
   assert.deepEqual(readdirSync(scene.bench.path('grave')), ['web']);
   const drift = Date.now() - Number(BigInt(wall) / 1_000_000n);
@@ -134,8 +133,7 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
 eachBuild('F03 a reflex does not hold while an event is not acknowledged', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  const mains = ['end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path];
-  await apply(scene, ...mains, ...preparedEnds(scene, ALL));
+  await apply(scene, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path, ...preparedEnds(scene, ALL));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
   main.say(`dead ${main.id} 1\n`);
@@ -203,8 +201,7 @@ eachBuild('F05 init exits after a prepared end when no supervisor runs and nothi
     await apply(scene, ...preparedEnds(scene, ['', 0, 255, 1, code, TEXT, '', '']));
     await loseSupervisor(scene);
     scene.init.write('exit 7\n');
-    const end = await scene.init.ended;
-    assert.deepEqual(end, { code: status, signal: null });
+    assert.deepEqual(await scene.init.ended, { code: status, signal: null });
     assert.match(readFileSync(scene.path, 'utf8'), /"ExitCode": 7/);
   }
 });
@@ -288,8 +285,7 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
   await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, gone.id, gone.path);
   gone.hangUp();
   await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
-  const passed = scene.supervisor.sent;
-  await hasPassed(scene.bench, scene.supervisor, passed);
+  await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
   scene.init.write('echo lives\n');
   await scene.init.says('lives');
   assert.equal(scene.supervisor.pending, 0);
@@ -350,8 +346,7 @@ eachBuild('F07 init wakes a supervisor when a prepared stop takes long or change
   await next.expect('exited');
   const other = await asleep(t, build, PATIENCE_MS);
   other.scene.init.write('exit 3\n');
-  const supervisor = await other.scene.init.supervisor();
-  await supervisor.expect('exited');
+  await (await other.scene.init.supervisor()).expect('exited');
   assert.equal(readFileSync(other.scene.path, 'utf8'), 'old');
 });
 

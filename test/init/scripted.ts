@@ -22,7 +22,6 @@ import { waitFor, within } from '../helpers/wait.ts';
 import { BUILDS, type Build } from './builds.ts';
 import { Supervisor } from './connection.ts';
 
-/** Runs the test once for each build of init. */
 export function eachBuild(
   title: string,
   body: (t: TestContext, build: Build) => Promise<void>,
@@ -202,7 +201,6 @@ export async function begin(
   return { ...scene, pid: Number(pid) };
 }
 
-/** Starts init with these words, and its supervisor. */
 export async function attend(bench: Bench, words: readonly string[] = REFUSED, options: StartOptions = {}) {
   const init = bench.start(words, options);
   return { bench, init, supervisor: await init.supervisor() };
@@ -222,7 +220,6 @@ export async function fallAsleep({ init, supervisor }: Pick<Scene, 'init' | 'sup
   await waitFor('init has reaped the supervisor', () => childrenOf(init.pid).length === 1);
 }
 
-/** Connects to a socket once there is a listener. */
 export async function connected(path: string): Promise<Socket> {
   const socket = await waitFor(`there is a listener at ${path}`, () => {
     const attempt = connect(path);

@@ -1,6 +1,4 @@
-/**
- * A supervisor that asks to be let go: when init agrees, when it does not, and what has it started again.
- */
+/** A supervisor that asks to be let go: when init agrees, when it does not, and what has it started again. */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -235,15 +233,13 @@ eachBuild('P15 a supervisor that dies before its sleep is started again, and was
 });
 
 eachBuild('P15 init applies a commit that follows sleep, and wakes the next supervisor', async (t, build) => {
-  const stage = await watching(t, build);
-  const { supervisor, init } = stage;
+  const { supervisor, init } = await watching(t, build);
   const frames = [
     ['commit', 'sleep'],
     ['commit', 'memo', 'behind'],
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));
-  const next = await init.supervisor();
-  const [, , , , , memo, why] = next.hello;
+  const [, , , , , memo, why] = (await init.supervisor()).hello;
   assert.equal(memo, 'behind');
   assert.equal(why, 'commit');
 });

@@ -4,9 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { constants } from 'node:os';
 import { attend, begin, onBench, REFUSED, shell } from './scripted.ts';
 
-/**
- * Dying of these is what they do by default: signal(7). 32 and 33 belong to the C libraries and no shell sends them.
- */
+/** By default these kill: signal(7). 32 and 33 belong to the C libraries and no shell sends them. */
 const DEADLY = Array.from({ length: 64 }, (_, index) => index + 1).filter(
   (number) => ![17, 18, 19, 20, 21, 22, 23, 28, 32, 33].includes(number),
 );
@@ -31,8 +29,7 @@ onBench('init reports that a child has dumped core', async (bench, t) => {
     return t.skip('needs core files in the working directory');
   const { supervisor } = await attend(bench, shell('ulimit -c unlimited && kill -QUIT $$'), { cwd: bench.dir });
   await supervisor.expect('spawned');
-  const exited = await supervisor.expect('exited');
-  assert.deepEqual(exited.slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
 });
 
 onBench('init reports exit codes unchanged', async (bench) => {
@@ -182,8 +179,7 @@ onBench('the supervisor has its own session, only stderr, and a clean environmen
     SEXTON_NAME: 'kept',
     NODENAME: 'kept',
   };
-  const init = bench.start(['run', '--', 'true'], { launcher, env });
-  const { about } = await init.supervisor();
+  const { about } = await bench.start(['run', '--', 'true'], { launcher, env }).supervisor();
   const { PATH: _, SX_DIR: __, PWD: ___, SEXTON_LOG_LEVEL: ____, ...rest } = about.env;
   const solo = existsSync('/graveyard') ? {} : { SEXTON_INIT_SOLO: '1' };
   assert.deepEqual(rest, { SEXTON_INIT_FD: '3', ...solo, SEXTON_NAME: 'kept', NODENAME: 'kept' });

@@ -33,8 +33,7 @@ onBench('a sweep without a stray is over at once', async (bench) => {
 });
 
 onBench('a sweep sends its signal once, with CONT, and another replaces it', async (bench) => {
-  const script = `trap "echo TERM >>got" TERM; kill -STOP $$; ${STAY}`;
-  const { supervisor, pids } = await withStrays(bench, [script]);
+  const { supervisor, pids } = await withStrays(bench, [`trap "echo TERM >>got" TERM; kill -STOP $$; ${STAY}`]);
   await waitFor('it is stopped', () => stateOf(pids[0] ?? 0) === 'T');
   supervisor.commit('sweep', TERM);
   await waitForFile(bench.path('got'));
@@ -142,9 +141,7 @@ onBench('init finds strays where the kernel does not list children', async (benc
   await supervisor.expect('strays-gone');
 });
 
-/**
- * Init looks for strays whenever it has reaped something, here two helpers; the second comes after that of the first.
- */
+/** Init looks for strays after each process that it reaps, here two helpers: the second comes after the first look. */
 async function lookAgain(supervisor: Supervisor): Promise<void> {
   for (const id of [101, 102]) {
     supervisor.commit('exec', id, 0, 1, 'true');

@@ -12,8 +12,7 @@ const { SIGUSR1, SIGUSR2 } = constants.signals;
 const PARTIAL = encodeFrame(['commit', 'ack', '1', 'memo', 'never', 'kill', '1', '9', 'exit', '3']);
 
 onBench('hello has the version, an id of this start, and no memo yet', async (bench) => {
-  const init = bench.start(REFUSED);
-  const [version, hostId, startedAt, pid1, hasMemo, memo] = (await init.supervisor()).hello;
+  const [version, hostId, startedAt, pid1, hasMemo, memo] = (await bench.start(REFUSED).supervisor()).hello;
   assert.deepEqual([version, pid1, hasMemo, memo], ['1', '0', '0', '']);
   assert.match(hostId ?? '', /^[0-9a-f]{32}$/);
   assert.match(startedAt ?? '', /^[1-9][0-9]*$/);

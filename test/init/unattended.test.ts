@@ -1,7 +1,4 @@
-/**
- * Under the names tini and dumb-init: as long as there is nothing to decide and nothing to tell, there is no supervisor
- * at all.
- */
+/** Under the names tini and dumb-init: with nothing to decide and nothing to tell there is no supervisor at all. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
@@ -152,8 +149,7 @@ for (const [name, words, env] of [
   const line = [...Object.entries(env).map((entry) => entry.join('=')), name, ...words].join(' ');
   eachBuild(`a supervisor starts at once where it has something to do: ${line}`, async (t, build) => {
     const { init } = await startAs(t, build, name, [...words, '--', 'sleep', '600'], { env });
-    const supervisor = await init.supervisor();
-    supervisor.commit('exit', 0);
+    (await init.supervisor()).commit('exit', 0);
     assert.deepEqual(await init.ended, { code: 0, signal: null });
   });
 }

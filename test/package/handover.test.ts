@@ -56,8 +56,7 @@ function raw(files: { readonly cmdline?: string; readonly environ?: string }) {
 }
 
 test('without /proc the arguments and environment are handed over as Node decoded them', () => {
-  const over = handover(STARTED, raw({}));
-  assert.deepEqual(over, {
+  assert.deepEqual(handover(STARTED, raw({})), {
     ok: true,
     argv: ['/bin/sexton', 'run', 'x'],
     env: Object.assign(Object.create(null), { A: '1', SEXTON_NODE: '/bin/node' }),

@@ -1,7 +1,4 @@
-/**
- * The npm package as a user gets it. It is packed once per state of the sources and installed in an empty folder, under
- * a Node of the test's choice.
- */
+/** The npm package as a user gets it: packed once per state of the sources, and installed in an empty folder. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * The npm package where there is no init to become, and where Node is too old. The tests cover what still works, and
- * the one line that says what does not.
- */
+/** The npm package without an init to become, or with a Node too old: what works, and one line about what does not. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * A configuration is resolved once, when its container starts. A supervisor that is woken or restarted goes on with it,
- * whatever happens to its file, its environment or its directories.
- */
+/** A configuration is resolved once. Later supervisors keep it, whatever becomes of file, environment, directories. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * A supervisor that stands still while the container is to stop.
- */
+/** A supervisor that stands still while the container is to stop. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { AWAKE, type Container, startContainer } from '../helpers/container.ts';

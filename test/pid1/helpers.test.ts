@@ -1,7 +1,4 @@
-/**
- * The commands of probes and hooks in a container. The tests cover what they inherit, what becomes of their output and
- * their leftovers, and what happens where they cannot be started.
- */
+/** Commands of probes and hooks: what they inherit, their output, their leftovers, and those that cannot be started. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -106,8 +103,7 @@ describe('commands of hooks and probes', { concurrency: atOnce(2) }, () => {
 
   scenario('a hook and a probe whose program is not there say so and what to look at', async (stage) => {
     const absent = 'exec:/no/such/program';
-    const flags = ['--pre-stop', absent, '--readiness', `${absent},failures=1`];
-    const container = start(stage, flags);
+    const container = start(stage, ['--pre-stop', absent, '--readiness', `${absent},failures=1`]);
     await waitFor('the probe has failed', () => container.stderr().includes('readiness probe: failure'));
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 0, 'a failing pre-stop is no reason not to stop properly');

@@ -1,6 +1,4 @@
-/**
- * B3: what an image has in /etc is for the command, and must not reach the Node that sexton brings along.
- */
+/** B3: what an image has in /etc is for the command, and must not reach the Node that sexton brings along. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * A plain command runs without Node. A supervisor starts only for what has to be recorded all the same, as if
- * it had been there.
- */
+/** A plain command runs without Node. A supervisor starts only for what has to be recorded all the same. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -131,8 +128,7 @@ describe('the termination log of a plain command', { concurrency: atOnce(2) }, (
   });
 
   evidence('has a command that cannot be started', async (stage, log) => {
-    const container = start(stage, log, { command: ['/does/not/exist'] });
-    assert.equal((await container.exit()).status, 127);
+    assert.equal((await start(stage, log, { command: ['/does/not/exist'] }).exit()).status, 127);
     assert.equal(readEvidence(log).Summary, 'never started: ENOENT, exit code 127');
   });
 

@@ -1,6 +1,4 @@
-/**
- * P: the processes of a container: orphans, what the application inherits, what cannot be started, who may run it.
- */
+/** P: the processes of a container: orphans, what the application inherits, what cannot be started, who may run it. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

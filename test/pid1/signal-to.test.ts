@@ -1,6 +1,4 @@
-/**
- * A7: a parent that passes signals on to its worker, as npm, foreman and celery do.
- */
+/** A7: a parent that passes signals on to its worker, as npm, foreman and celery do. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * P: signals through a container's PID 1. Under test is the program as it is delivered, from outside.
- */
+/** P: signals through a container's PID 1. Under test is the program as it is delivered, from outside. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

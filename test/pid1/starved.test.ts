@@ -1,6 +1,4 @@
-/**
- * A container with so little CPU, and a command so greedy, that Node takes half a minute to start.
- */
+/** A container with so little CPU, and a command so greedy, that Node takes half a minute to start. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';

@@ -1,6 +1,4 @@
-/**
- * The process of the supervisor, as the application beside it could disturb it or be disturbed by it.
- */
+/** The process of the supervisor, as the application beside it could disturb it or be disturbed by it. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -57,8 +55,7 @@ describe('the supervisor', { concurrency: atOnce(2) }, () => {
     const command = ['sh', '-c', `ulimit -c >${scratch.path('limit')}; exec "$@"`, 'sh', ...member(stage, 'app')];
     const container = startContainer(scratch, { flags: ['--log-level', 'info', ...AWAKE], inside, command });
     await waitForEvent(scratch.log, 'app', 'Started');
-    const limits = readFileSync(`/proc/${await container.supervisor()}/limits`, 'utf8');
-    assert.match(limits, /^Max core file size +0 +0 /m);
+    assert.match(readFileSync(`/proc/${await container.supervisor()}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
     assert.equal(readFileSync(scratch.path('limit'), 'utf8'), 'unlimited\n');
     await container.signal('SIGTERM');
     await container.exit();

@@ -17,8 +17,7 @@ const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
 
 function onTerminal(stage: Stage, command: readonly string[], flags: readonly string[] = []): Container {
-  const env = { PS1: '$ ', TERM: 'dumb', ENV: '' };
-  return startContainer(stage.scratch, { terminal: true, flags, command, env });
+  return startContainer(stage.scratch, { terminal: true, flags, command, env: { PS1: '$ ', TERM: 'dumb', ENV: '' } });
 }
 
 function type(container: Container, text: string): void {

@@ -1,7 +1,4 @@
-/**
- * Containers of one kernel that each see a boot id of their own, as under LXC and systemd-nspawn. A file is mounted
- * over /proc/sys/kernel/random/boot_id.
- */
+/** Containers of one kernel with boot ids of their own, as under LXC: a file is mounted over the kernel's in /proc. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

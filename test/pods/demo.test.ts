@@ -1,6 +1,4 @@
-/**
- * The demo shows what it says, and clears everything away.
- */
+/** The demo shows what it says, and clears everything away. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -14,8 +12,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 const skip = ENGINE === 'podman' ? 'not in podman: the demo is for machines without an engine' : false;
 
 test(titled('the demo’s main ends, its sidecars follow in reverse order, and all succeed'), { skip }, async (t) => {
-  const scratch = await tempGraveyard(t);
-  const temporary = scratch.path('tmp');
+  const temporary = (await tempGraveyard(t)).path('tmp');
   mkdirSync(temporary);
   const env = { ...process.env, TMPDIR: temporary };
   const shown = execFileSync(NODE, [join(ROOT, 'examples', 'demo', 'demo.ts')], { env, encoding: 'utf8' });

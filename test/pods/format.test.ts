@@ -1,7 +1,4 @@
-/**
- * C01, the half that is the format: members under kubexit and members under sexton in one graveyard see each other's
- * deaths.
- */
+/** C01, the format: members under kubexit and under sexton in one graveyard see each other's deaths. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe } from 'node:test';

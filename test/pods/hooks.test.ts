@@ -13,10 +13,7 @@ import { waitFor } from '../helpers/wait.ts';
 import { runPod } from './kubelet.ts';
 import { AMPLE_MS, after, cast } from './members.ts';
 
-/**
- * The grace period of a pod whose hooks never end: sexton ends them at half of it, and kills what ignores TERM before its
- * end.
- */
+/** A grace period for hooks that never end: sexton ends them at half of it, and KILLs what ignores TERM in time. */
 const SHORT_MS = 6_000;
 
 describe('hooks', { concurrency: atOnce(4) }, () => {
@@ -50,8 +47,7 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
       main('first', { after: begun, run: 1 }, ['--post-start', hook('first.hook', { ready: begun })]),
       main('second', { run: 1 }, after('first=completed')),
     ];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
-    assert.equal(await pod.end(), 'Succeeded');
+    assert.equal(await runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers }).end(), 'Succeeded');
     const log = readTimeline(scratch.log);
     log.endsBeforeStartOf('first', 'second');
     log.at('first.hook', 'Started');
@@ -165,8 +161,7 @@ describe('hooks', { concurrency: atOnce(4) }, () => {
     const { main, hook } = cast(stage);
     const { scratch } = stage;
     const hooks = ['--post-start', hook('work.post', {}), '--pre-stop', hook('work.pre', { run: 1 })];
-    const containers = [main('work', {}, hooks)];
-    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
+    const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers: [main('work', {}, hooks)] });
     for (const name of ['work', 'work.post']) await waitForEvent(scratch.log, name, 'Started');
     assert.equal(await pod.delete(AMPLE_MS - 10_000), 'Succeeded');
     readTimeline(scratch.log).exitsBeforeSignalTo('work.pre', 'work');

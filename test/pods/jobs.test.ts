@@ -147,8 +147,7 @@ describe('jobs with sidecars', { concurrency: atOnce(4) }, () => {
     await waitForEvent(scratch.log, 'proxy', 'Signal');
     await waitFor('the main has ended', () => !pod.state('work').running);
     pod.rerun('work');
-    const errors = /"level":"?(error|50)"?.*work/i;
-    await waitFor('the log names it', () => errors.test(pod.current('proxy').stderr()));
+    await waitFor('the log names it', () => /"level":"?(error|50)"?.*work/i.test(pod.current('proxy').stderr()));
     assert.equal(readTimeline(scratch.log).of('work', 'Starting').length, 2);
     writeFileSync(until, '');
     await waitFor('the sidecar ends', () => !pod.state('proxy').running);

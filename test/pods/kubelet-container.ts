@@ -111,10 +111,7 @@ export class KubeletContainer {
     };
   }
 
-  /**
-   * Resolves when the life that runs now has ended; without one at once. Up to its first wait it asks in the caller's
-   * turn.
-   */
+  /** Resolves when the current life has ended; at once without one. Asks in the caller's turn up to its first wait. */
   async stop(over: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
@@ -137,7 +134,6 @@ export class KubeletContainer {
   }
 }
 
-/** Resolves when that is so. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

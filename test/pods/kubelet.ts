@@ -51,10 +51,7 @@ export interface RunningPod {
   /** The life that runs, or the last one. */
   current(name: string): Container;
   delete(graceMs?: number): Promise<Phase>;
-  /**
-   * What a failed liveness probe does: stops this container alone, and it is started again unless the policy is
-   * `Never`.
-   */
+  /** As a failed liveness probe: stops this container alone, and starts it again unless the policy is `Never`. */
   replace(name: string, graceMs?: number): Promise<void>;
   /** What an operator's restart of one container does: one more life, whatever the policy. */
   rerun(name: string): void;

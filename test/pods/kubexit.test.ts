@@ -1,6 +1,4 @@
-/**
- * K: what goes wrong with kubexit around start gates, deaths and stops, shown to go right here.
- */
+/** K: what goes wrong with kubexit around start gates, deaths and stops, shown to go right here. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -163,8 +161,7 @@ describe('what goes wrong with kubexit', { concurrency: atOnce(4) }, () => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     // It is away for longer than the 2 s after which it counts as lost.
-    const backoff = () => sleep(3_000);
-    const work = main('work', { runs: '0,1', counter: scratch.path('count') }, [], { backoff });
+    const work = main('work', { runs: '0,1', counter: scratch.path('count') }, [], { backoff: () => sleep(3_000) });
     const pod = runPod(scratch, {
       restartPolicy: 'OnFailure',
       graceMs: AMPLE_MS,

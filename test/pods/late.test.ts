@@ -1,6 +1,4 @@
-/**
- * J: sidecars that come too late, mains that the kernel ends, and rosters with wrong names.
- */
+/** J: sidecars that come too late, mains that the kernel ends, and rosters with wrong names. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe } from 'node:test';

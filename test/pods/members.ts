@@ -1,6 +1,4 @@
-/**
- * The members of the pods of the tests: mains and sidecars that run the fixture application under sexton.
- */
+/** The members of the pods of the tests: mains and sidecars that run the fixture application under sexton. */
 import { writeFileSync } from 'node:fs';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import type { Stage } from '../helpers/scenario.ts';
@@ -26,9 +24,7 @@ export interface Cast {
   running(...names: readonly string[]): Promise<void>;
 }
 
-/**
- * A grace period that is not what its test is about: far longer than all that happens in it, on a slow machine, too.
- */
+/** A grace period far longer than all that happens in it, on a slow machine, too. */
 export const AMPLE_MS = 40_000;
 
 export function cast(stage: Stage): Cast {

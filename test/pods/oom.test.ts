@@ -1,7 +1,4 @@
-/**
- * Sexton names the sender of a KILL: the kernel's OOM killer, sexton itself, or an unknown one. The memory limit is a
- * real one, by podman or by a cgroup.
- */
+/** Sexton names the sender of a KILL: the kernel's OOM killer, itself, or an unknown one. The memory limit is real. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
@@ -42,8 +39,7 @@ function limitOf({ scratch }: Stage): Partial<ContainerOptions> {
 
 /** The one with that name, killed from outside. */
 async function kill(container: Container, name: string): Promise<void> {
-  const pid1 = await container.pid1();
-  const pid = childrenOf(pid1).find((it) => argumentsOf(it)[1] === `name=${name}`);
+  const pid = childrenOf(await container.pid1()).find((it) => argumentsOf(it)[1] === `name=${name}`);
   assert.ok(pid !== undefined && send(pid, 'SIGKILL'), name);
 }
 

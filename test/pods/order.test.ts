@@ -1,7 +1,4 @@
-/**
- * N: the stop order in pods of real processes. Under test is what the kubelet does for native sidecars, done
- * from inside the containers.
- */
+/** N: the stop order. Under test is what the kubelet does for native sidecars, done from inside the containers. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * N: the start order in pods of real processes. Under test is what the kubelet does for init containers and
- * native sidecars, done from inside the containers.
- */
+/** N: the start order that the kubelet gives init containers and native sidecars, done from inside the containers. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';
@@ -23,8 +20,7 @@ describe('start order', { concurrency: atOnce(4) }, () => {
     assert.equal(await pod.end(), 'Failed');
     assert.deepEqual([pod.exitOf('migrate'), pod.exitOf('work')], [1, 125]);
     readTimeline(scratch.log).neverStarted('work');
-    const tombstone = readTombstone(scratch.graveyard, 'work');
-    assert.equal(tombstone?.Reason, 'never-started');
+    assert.equal(readTombstone(scratch.graveyard, 'work')?.Reason, 'never-started');
     assert.match(pod.current('work').stderr(), /migrate/, 'it says why');
   });
 

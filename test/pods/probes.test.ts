@@ -43,8 +43,7 @@ describe('probes', { concurrency: atOnce(4) }, () => {
     const [good, go] = [scratch.path('good'), scratch.path('go')];
     writeFileSync(good, '');
     const flags = ['--readiness', probe('work.readiness', good), '--liveness', probe('work.liveness', good)];
-    const hooks = ['--pre-stop', hook('work.hook', { after: go, run: 1 })];
-    const containers = [main('work', {}, [...flags, ...hooks])];
+    const containers = [main('work', {}, [...flags, '--pre-stop', hook('work.hook', { after: go, run: 1 })])];
     const pod = runPod(scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, containers });
     for (const name of ['work.readiness', 'work.liveness']) await waitForEvent(scratch.log, name, 'Probed', 2);
     const deletion = pod.delete(AMPLE_MS - 10_000);

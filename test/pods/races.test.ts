@@ -1,7 +1,4 @@
-/**
- * Moments at which members know little of each other: the first of a pod, those after a pause, and those on a used
- * volume.
- */
+/** Moments when members know little of each other: the first of a pod, after a pause, and on a used volume. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,8 +53,7 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     await runPod(scratch, { ...pod, containers: [main('work', { run: 300, name: 'old' })] }).end();
     const dead = readTombstone(scratch.graveyard, 'work');
     assert.ok(dead?.Died);
-    const stale = join(scratch.graveyard, 'gone');
-    writeFileSync(stale, JSON.stringify({ ...dead, Name: 'gone' }));
+    writeFileSync(join(scratch.graveyard, 'gone'), JSON.stringify({ ...dead, Name: 'gone' }));
     // Two sidecars find a death each; one of the dead is born again after some seconds, the other one never.
     const sidecars = [sidecar('s1', {}, [...AWAKE, '--mains', 'work']), sidecar('s2', {}, ['--mains', 'gone'])];
     const beforeMs = monotonicMs();
@@ -115,8 +111,7 @@ describe('moments of ignorance', { concurrency: atOnce(4) }, () => {
     await inRounds(8, 4, async (index) => {
       const name = `work${index}`;
       const containers = [main(name, { run: index * 40 + 1, exit: 3 })];
-      const pod = runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'pod', containers });
-      await pod.end();
+      await runPod(stage.scratch, { restartPolicy: 'Never', graceMs: AMPLE_MS, session: 'pod', containers }).end();
       const { Died, ExitCode, Final } = readTombstone(stage.scratch.graveyard, name) ?? {};
       assert.deepEqual([typeof Died, ExitCode, Final], ['string', 3, true], name);
     });

@@ -1,7 +1,4 @@
-/**
- * A container that sexton itself does not start (exit code 125): why stands in its termination log, where `kubectl
- * describe` shows it.
- */
+/** A container that sexton does not start (exit code 125) says why in its termination log, for `kubectl describe`. */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
@@ -19,8 +16,7 @@ describe('a refused start', { concurrency: 2 }, () => {
       const named = isFlag
         ? { flags: [...flags, '--termination-log', log] }
         : { flags, env: { SEXTON_TERMINATION_LOG: log } };
-      const container = startContainer(stage.scratch, { ...named, command: ['true'] });
-      assert.equal((await container.exit()).status, 125);
+      assert.equal((await startContainer(stage.scratch, { ...named, command: ['true'] }).exit()).status, 125);
       const { Summary, Problems, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
       assert.match(Summary, /^never started: --drain 5x: .* \(and 1 more\), exit code 125$/);
       assert.deepEqual(
@@ -34,8 +30,7 @@ describe('a refused start', { concurrency: 2 }, () => {
     const log = logOf(stage);
     const flags = Array.from({ length: 200 }, (_, i) => `--no-such-flag-${i}-${'x'.repeat(40)}=1`);
     const all = ['--termination-log', log, ...flags];
-    const container = startContainer(stage.scratch, { flags: all, command: ['true'] });
-    assert.equal((await container.exit()).status, 125);
+    assert.equal((await startContainer(stage.scratch, { flags: all, command: ['true'] }).exit()).status, 125);
     const text = readFileSync(log, 'utf8');
     assert.ok(Buffer.byteLength(text) <= 4096, `${Buffer.byteLength(text)}`);
     const { Problems, ContainerExitCode } = JSON.parse(text);

@@ -1,7 +1,4 @@
-/**
- * Reloads in containers: the volumes of Kubernetes are swapped under an application that runs, serves on while its pod
- * stops, or has lost its supervisor.
- */
+/** Volumes of Kubernetes are swapped under an application that runs, serves on in a stop, or has no supervisor. */
 import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

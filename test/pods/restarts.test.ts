@@ -1,6 +1,4 @@
-/**
- * R: restart rules of containers. The sidecar is listed before the main, so it is started first.
- */
+/** R: restart rules of containers. The sidecar is listed before the main, so it is started first. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { atOnce } from '../helpers/engine.ts';

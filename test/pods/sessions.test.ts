@@ -16,10 +16,7 @@ import { AMPLE_MS, cast } from './members.ts';
 
 type Session = string | false;
 
-/**
- * Podman runs a crash and an end, a sidecar first and a main first. The other cases differ by what happens to the
- * volume, and no engine changes that.
- */
+/** Podman runs a crash and an end, a sidecar first and a main first. The other cases differ by the volume alone. */
 const onlyHere = (isInPodman: boolean): ScenarioOptions =>
   isInPodman ? {} : { notInPodman: 'it differs from another case by its volume alone' };
 
@@ -53,8 +50,7 @@ async function firstLife({ scratch, ...stage }: Stage, session: Session, isCrash
     assert.equal(await pod.end(), 'Succeeded');
   }
   for (const name of ['work', 'proxy']) {
-    const tombstone = readTombstone(scratch.graveyard, name);
-    assert.equal(tombstone?.Died === undefined, isCrash, `${name} in its first life`);
+    assert.equal(readTombstone(scratch.graveyard, name)?.Died === undefined, isCrash, `${name} in its first life`);
   }
   // The barriers of the next life count from here on.
   writeFileSync(scratch.log, '');
@@ -114,8 +110,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
       async (stage) => {
         await firstLife(stage, sessions[0], isCrash);
         BETWEEN[what]?.(stage.scratch.graveyard);
-        const second = await secondLife(stage, sessions[1], 'proxy');
-        await second.end();
+        await (await secondLife(stage, sessions[1], 'proxy')).end();
       },
       onlyHere(what === 'a reboot' && isCrash && sessions[0] === 'one'),
     );
@@ -135,8 +130,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
       async (stage) => {
         await firstLife(stage, sessions[0], isCrash);
         BETWEEN[what]?.(stage.scratch.graveyard);
-        const second = await secondLife(stage, sessions[1], 'work');
-        await second.end();
+        await (await secondLife(stage, sessions[1], 'work')).end();
       },
       onlyHere(what === 'nothing' && sessions[0] === false),
     );
@@ -145,8 +139,7 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
   scenario('a main that does not come back after a crash is lost to a sidecar of the same session', async (stage) => {
     await firstLife(stage, 'one', true);
     const { sidecar } = cast(stage);
-    const pod = runPod(stage.scratch, podOf('one', [sidecar('proxy')]));
-    assert.equal(await pod.end(), 'Succeeded');
+    assert.equal(await runPod(stage.scratch, podOf('one', [sidecar('proxy')])).end(), 'Succeeded');
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
     assert.equal(readTombstone(stage.scratch.graveyard, 'work')?.Died, undefined);
   });

@@ -1,6 +1,4 @@
-/**
- * N: how sidecars end, are started again, and share the one deadline of the pod.
- */
+/** N: how sidecars end, are started again, and share the one deadline of the pod. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

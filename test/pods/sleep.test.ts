@@ -1,6 +1,4 @@
-/**
- * Pods whose supervisors sleep: what they do is what they would have done awake.
- */
+/** Pods whose supervisors sleep: what they do is what they would have done awake. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';

@@ -1,7 +1,4 @@
-/**
- * A main beside a sidecar that runs without sexton, which this process plays. The main waits for it at the start, and
- * asks it to leave at the end.
- */
+/** A sidecar without sexton, played by this process. At the start its main waits for it, at the end asks it to go. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
@@ -89,8 +86,7 @@ besideIstio('a restarted supervisor goes on waiting for the sidecar', async ({ t
   const first = await main.supervisor();
   send(first, 'SIGKILL');
   await main.supervisor(first);
-  const times = istio.sidecar.asked.length;
-  await istio.asked(times + 2);
+  await istio.asked(istio.sidecar.asked.length + 2);
   assert.equal(isStarted(scratch), false);
   istio.isReady = true;
   assert.equal((await main.exit()).status, 0);

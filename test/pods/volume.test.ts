@@ -1,6 +1,4 @@
-/**
- * K: a bad graveyard, bad names, and what leaks into the application. None of it may hurt the application.
- */
+/** K: a bad graveyard, bad names, and what leaks into the application. None of it may hurt the application. */
 import assert from 'node:assert/strict';
 import {
   chmodSync,

@@ -32,6 +32,5 @@ async function stopped(
   company: Company,
   noticesAfterMs = NOTICES_MS,
 ): Promise<Outcome> {
-  const scratch = await tempGraveyard(t);
-  return experiment(scratch, 'it', { drain, noticesAfterMs, company });
+  return experiment(await tempGraveyard(t), 'it', { drain, noticesAfterMs, company });
 }

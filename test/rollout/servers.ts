@@ -1,7 +1,4 @@
-/**
- * The real programs of the experiment: nginx, and haproxy in front of two of them. A command on haproxy's own socket
- * takes one out.
- */
+/** Real programs: nginx, and haproxy in front of two of them. A command on haproxy's own socket takes one out. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * What a process uses, as /proc reports it: memory, descriptors and CPU time. proc_pid_smaps(5), proc_pid_stat(5).
- */
+/** What a process uses, as /proc reports it: memory, descriptors and CPU time. proc_pid_smaps(5), proc_pid_stat(5). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Footprint {

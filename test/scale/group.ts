@@ -1,7 +1,4 @@
-/**
- * CPU time, memory and processes of a cgroup, version 1 or 2. Unlike /proc it includes the CPU time of processes that
- * have ended.
- */
+/** CPU time, memory and processes of a cgroup, version 1 or 2. Unlike /proc it counts CPU time of what has ended. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { send } from '../helpers/process.ts';

@@ -1,6 +1,4 @@
-/**
- * The cost for each member of one pod, from its start to its end.
- */
+/** The cost for each member of one pod, from its start to its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from '../helpers/process.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';

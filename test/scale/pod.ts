@@ -49,7 +49,6 @@ export interface BigPod {
   start(seats: readonly Seat[]): Promise<void>;
   /** Waits until the tombstones of all members say `running`. */
   running(): Promise<void>;
-  /** Waits until all members have ended. */
   ended(limitMs: number): Promise<void>;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Graveyards on a disk that is slow or hangs: the application does not notice, and every wait is bounded.
- */
+/** Graveyards on a disk that is slow or hangs: the application does not notice, and every wait is bounded. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { whyNoCgroup } from '../helpers/cgroup.ts';

@@ -1,6 +1,4 @@
-/**
- * A graveyard on a file system that answers late: `fixtures/slowfs.c`, by FUSE. The first use builds it.
- */
+/** A graveyard on a file system that answers late: `fixtures/slowfs.c`, by FUSE. The first use builds it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

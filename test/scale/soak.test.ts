@@ -1,7 +1,4 @@
-/**
- * The short soak: dozens of containers come and go, and a long-lived member keeps its memory and descriptors. Only the
- * long form, `node test/scale/soak.ts`, finds slow growth.
- */
+/** The soak in short: a member keeps its memory and descriptors. Only `node test/scale/soak.ts` finds slow growth. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { whyNoCgroup } from '../helpers/cgroup.ts';

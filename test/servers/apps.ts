@@ -1,7 +1,4 @@
-/**
- * The application of the application servers, in their languages: `/slow` gives its first half at once and the second
- * when a file is there.
- */
+/** The application in the servers' languages: `/slow` gives one half at once, the other when a file is there. */
 import { FIRST_HALF, SECOND_HALF, type Stage } from './stage.ts';
 
 /** WSGI. */

@@ -1,13 +1,9 @@
-/**
- * Clients of a server: one whose request is under way, and a load of many that each must be answered.
- */
+/** Clients of a server: one whose request is under way, and a load of many that each must be answered. */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { FIRST_HALF, PORT, SECOND_HALF, type Stage } from './stage.ts';
 
-/**
- * One request and its response: `onBody` gets the whole body as far as it has come, `onEnd` whether that was all.
- */
+/** One request and its response: `onBody` gets the whole body as far as it has come, `onEnd` whether that was all. */
 export type Exchange = (
   stage: Stage,
   path: string,
@@ -83,7 +79,6 @@ export async function isAnswering(stage: Stage, exchange: Exchange): Promise<boo
   return (await quick(stage, exchange)).isComplete;
 }
 
-/** Whether the port refuses connections. */
 export function isRefused({ host }: Stage): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(PORT, host);

@@ -1,6 +1,4 @@
-/**
- * A FastCGI client, as far as php-fpm needs one: one GET for each connection, with the response piece by piece.
- */
+/** A FastCGI client, as far as php-fpm needs one: one GET for each connection, with the response piece by piece. */
 import { connect } from 'node:net';
 import type { Exchange } from './clients.ts';
 import { PORT } from './stage.ts';

@@ -12,7 +12,6 @@ import { waitFor, within } from '../helpers/wait.ts';
 import { type Exchange, getByHttp, isAnswering, isRefused, openFlight, startLoad, WHOLE } from './clients.ts';
 import { prepareStage, type Stage } from './stage.ts';
 
-/** What is planned to happen. */
 export interface Planned {
   /** The preset's name and ladder. */
   readonly preset: string;
@@ -98,8 +97,7 @@ export async function endOf(container: Container, { preset, ladder, status = 0 }
 /** The control: what the wrong signal does. */
 export function testCut(server: HttpServer): void {
   const { preset, wrong, title = preset } = server;
-  const skip = skipOf(server);
-  test(`${title} cuts the same request when it gets ${wrong} (the control)`, { skip }, async (t) => {
+  test(`${title} cuts the same request when it gets ${wrong} (the control)`, { skip: skipOf(server) }, async (t) => {
     const stage = await prepareStage(t);
     const container = await serve(server, stage, ['--stop', wrong]);
     const flight = await openFlight(stage, exchangeOf(server, stage));

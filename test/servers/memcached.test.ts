@@ -1,6 +1,4 @@
-/**
- * memcached: USR1 leaves behind what a restart with the same memory file needs, TERM does not.
- */
+/** memcached: USR1 leaves behind what a restart with the same memory file needs, TERM does not. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
@@ -23,8 +21,7 @@ test('memcached serves in the drain by --stop auto, and leaves its memory for a 
   client.say('67890\r\nget half\r\n');
   await client.hear(/STORED\r\nVALUE half 0 10\r\n1234567890\r\nEND\r\n/);
   await container.signal('SIGINT');
-  const output = await endOf(container, server);
-  assert.match(output, /all background threads stopped/);
+  assert.match(await endOf(container, server), /all background threads stopped/);
   assert.ok(existsSync(stage.scratch.path('memory.meta')));
 });
 

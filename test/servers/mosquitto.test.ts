@@ -1,6 +1,4 @@
-/**
- * mosquitto: TERM saves the messages that it has acknowledged and not yet delivered.
- */
+/** mosquitto: TERM saves the messages that it has acknowledged and not yet delivered. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -29,8 +27,7 @@ test('mosquitto serves in the drain by --stop auto, and keeps what it has acknow
   await waitFor('it drains', () => container.stderr().includes('draining'));
   publish(stage, 'two');
   await container.signal('SIGINT');
-  const output = await endOf(container, server);
-  assert.match(output, /mosquitto version .* terminating[\s\S]*Saving in-memory database/);
+  assert.match(await endOf(container, server), /mosquitto version .* terminating[\s\S]*Saving in-memory database/);
   const again = await serve(stage, []);
   const { stdout } = await within('both messages come', promise('mosquitto_sub', [...subscriber(stage), '-C', '2']));
   assert.equal(stdout, 'one\ntwo\n');

@@ -1,6 +1,4 @@
-/**
- * nats: USR2 is its lame duck mode. It takes no new clients, and those that are there finish what they are at.
- */
+/** nats: USR2 is its lame duck mode. It takes no new clients, and those that are there finish what they are at. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';

@@ -40,16 +40,14 @@ test('postgres completes a query by --stop auto and takes new sessions in the dr
   assert.equal(await within('the query is done', worker.leave()), 0);
   assert.equal(worker.output(), 'whole\n');
   assert.equal(await within('its sessions are closed', holder.leave()), 0);
-  const output = await endOf(container, { ...server, ladder: 'TERM:10m,INT' });
-  assert.match(output, /database system is shut down/);
+  assert.match(await endOf(container, { ...server, ladder: 'TERM:10m,INT' }), /database system is shut down/);
   assert.equal(stateOf(stage), 'shut down');
 });
 
 test('postgres does not wait for an idle session for ever by --stop auto', { skip }, async (t) => {
   const stage = await prepareStage(t);
   const container = await serve(stage, ['--stop', 'auto']);
-  const idle = open(stage);
-  await idle.ask('insert into kept values (3)');
+  await open(stage).ask('insert into kept values (3)');
   await container.signal('SIGTERM');
   const output = await endOf(container, server);
   assert.match(

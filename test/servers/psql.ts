@@ -1,6 +1,4 @@
-/**
- * A session of psql that stays: what is written to it is run, one statement after the other.
- */
+/** A session of psql that stays: what is written to it is run, one statement after the other. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { waitFor } from '../helpers/wait.ts';
 

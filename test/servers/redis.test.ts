@@ -1,6 +1,4 @@
-/**
- * redis: TERM saves all writes that it has acknowledged up to its end.
- */
+/** redis: TERM saves all writes that it has acknowledged up to its end. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

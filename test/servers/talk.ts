@@ -1,6 +1,4 @@
-/**
- * A raw connection to a server whose protocol is lines of text: redis, memcached, nats.
- */
+/** A raw connection to a server whose protocol is lines of text: redis, memcached, nats. */
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { waitFor } from '../helpers/wait.ts';

@@ -1,7 +1,4 @@
-/**
- * Whether the pod stops or one container alone. A member's verdict must be true, and a lone stop must be noticed where
- * some member can notice it.
- */
+/** Whether the pod stops or one container alone: verdicts must be true, and a lone stop noticed where it can be. */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';

@@ -62,7 +62,6 @@ export class Brain {
   #onClaimed: (() => void)[] = [];
   readonly #traffic: SeenTraffic;
   #rest: Rest;
-  /** Rises with each event. */
   #events = 0;
   #napping: Entry | undefined;
   #isTryingToNap = false;

@@ -1,9 +1,6 @@
-/**
- * The command of a container, as it truly is, whatever sexton knows of it.
- */
+/** The command of a container, as it truly is, whatever sexton knows of it. */
 import type { ChildExit } from '../../src/core/exit.ts';
 
-/** A process that sexton supervises, as it truly is. */
 export interface Command {
   readonly id: number;
   readonly bornAtMs: number;

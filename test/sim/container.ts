@@ -201,7 +201,6 @@ export class Container {
     if (this.isAlone) this.#endWithMains();
   }
 
-  /** One transaction of the supervisor. */
   commit(ack: number | undefined, memo: SimMemo, effects: readonly Effect[], dueMs: number | undefined): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;

@@ -1,6 +1,4 @@
-/**
- * What was exercised, and how often: no fault counts as simulated that never happened.
- */
+/** What was exercised, and how often: no fault counts as simulated that never happened. */
 
 export type Count = (what: string) => void;
 

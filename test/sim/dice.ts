@@ -1,11 +1,6 @@
-/**
- * Chance as data: the same seed gives the same throws on every machine.
- */
+/** Chance as data: the same seed gives the same throws on every machine. */
 
-/**
- * A stream of throws. Streams of different names are independent, so that what one part of a run throws does not change
- * another's.
- */
+/** A stream of throws. Those of different names are independent, so that no part of a run changes another's. */
 export class Dice {
   #a: number;
   #b: number;

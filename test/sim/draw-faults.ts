@@ -1,6 +1,4 @@
-/**
- * Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live.
- */
+/** Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live. */
 import { restartsAll } from '../../src/core/restart.ts';
 import type { Dice } from './dice.ts';
 import type { CrashPoint, Fault, MemberScenario, VolumeTrouble } from './scenario.ts';
@@ -53,9 +51,7 @@ function drawLoneStop(dice: Dice, { members, graceMs }: PodFacts): Fault {
   return { do: 'replace', atMs: dice.between(1_000, 9_000), who: dice.int(members.length), graceMs };
 }
 
-/**
- * One container is stopped alone, as for its liveness or a changed image, and the pod is deleted while it still stops.
- */
+/** One container is stopped alone, as for its liveness, and the pod is deleted while it still stops. */
 function drawReplacement(dice: Dice, { members, graceMs }: PodFacts, atMs: number): readonly Fault[] {
   const afterMs = dice.between(100, Math.min(graceMs, MAX_MS));
   return [

@@ -1,7 +1,4 @@
-/**
- * Supervisors that are lost for ever, of one member or of all. They have dice of their own, so that all other seeds
- * stay what they are.
- */
+/** Supervisors lost for ever, of one member or of all. Their own dice keep all other seeds what they are. */
 import { Dice } from './dice.ts';
 import { LOSSES, type Scenario } from './scenario.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Random members: their configurations and the lives of their commands. What a user would declare is drawn more often
- * than what is merely possible.
- */
+/** Random members and lives of commands. What a user would declare is drawn more often than what is merely possible. */
 import type {
   Drain,
   ExitCodePolicy,

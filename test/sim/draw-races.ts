@@ -1,6 +1,4 @@
-/**
- * Races: what comes at the worst moment. They have dice of their own, so that a run without a race stays what it was.
- */
+/** Races: what comes at the worst moment. Their own dice keep a run without a race what it was. */
 import { Dice } from './dice.ts';
 import type { MemberScenario, Race } from './scenario.ts';
 

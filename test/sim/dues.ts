@@ -1,14 +1,10 @@
-/**
- * Sidecars whose mains have finished must end in time. The bound follows from what their configuration makes them wait
- * for.
- */
+/** Sidecars whose mains have finished must end in time. The bound follows from what their configuration waits for. */
 
 import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
 import { restartsAll } from '../../src/core/restart.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
-/** A law that did not hold. */
 export interface Breach {
   readonly law: string;
   readonly atMs: number;

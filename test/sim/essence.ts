@@ -1,6 +1,4 @@
-/**
- * What makes two states equal for an exhaustive search: all that decides what comes next, with times relative to now.
- */
+/** What makes two states equal for an exhaustive search: all that decides what comes next, with times from now. */
 import type { State } from '../../src/core/state/state.ts';
 
 /** An end that is due, without its absolute times. */
@@ -8,7 +6,7 @@ export function due([inMs, event]: readonly [number, object]): readonly unknown[
   return [inMs, Object.values(event).filter((value) => typeof value !== 'number')];
 }
 
-/** What decides what comes next, with times relative to now. A time that is past for good counts as 0. */
+/** A time that is past for good counts as 0. */
 export function essence(state: State, nowMs: number): unknown {
   const from = (atMs: number | undefined): number | undefined => (atMs === undefined ? undefined : atMs - nowMs);
   const ahead = (atMs: number): number => Math.max(0, atMs - nowMs);

@@ -1,6 +1,3 @@
-/**
- * Does the faults of a scenario to its world.
- */
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
 import { askToRestart } from './restarts.ts';
@@ -106,10 +103,7 @@ function crash(container: Container | undefined, { point, afterEvents }: Fault &
   }
 }
 
-/**
- * Leaves a request in the graveyard for each member that runs. One whose file was not removed in time is read twice.
- * `first` reads it at once.
- */
+/** Leaves each running member a request, which is read twice if not removed in time. `first` reads it at once. */
 export function ask(world: World, { graceMs, among }: Request, first?: Container): void {
   const { agenda, dice } = world;
   const atMs = agenda.monoMs;

@@ -1,7 +1,4 @@
-/**
- * What init does about a stop by itself, and when: `src/init/stop/grace.c`, and the end of `alone.c`. Times are
- * CLOCK_MONOTONIC; infinity is never.
- */
+/** Init's own stops, as in `src/init/stop/grace.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
 import type { MemberConfig } from '../../src/core/config.ts';
 import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
 import { hostKillAtMs, hostLeaveAtMs } from '../../src/core/pod/deadline.ts';

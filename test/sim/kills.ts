@@ -9,9 +9,7 @@ import type { Container } from './container.ts';
 /** Milliseconds by which times may be off that were rounded on the way. */
 const ROUNDING_MS = 2;
 
-/**
- * Why this KILL comes too early; undefined: it does not, or it is the end of something that sexton itself decided on.
- */
+/** Why this KILL is too early; undefined: it is not, or it ends something that sexton itself decided on. */
 export function earlyKill(container: Container): string | undefined {
   const { member, brain, asked, requests, restarts, world } = container;
   const { config } = member;

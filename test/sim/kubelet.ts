@@ -1,6 +1,4 @@
-/**
- * The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers.
- */
+/** The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers. */
 import type { RestartRule } from '../../src/core/config.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
@@ -82,10 +80,7 @@ export class Kubelet {
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 
-  /**
-   * All end in the same instant, without a grace period. Then the init containers run, and all start again, also those
-   * that were over.
-   */
+  /** All end at once, without a grace period. Then init containers run, and all start again, also what was over. */
   restartAll(afterMs: number): void {
     const { agenda, members, dice, tell, count, laws } = this.#world;
     if (this.#isDown || this.isDeleting || this.#isAboutToRestart) return;

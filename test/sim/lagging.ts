@@ -43,7 +43,6 @@ export class LaggingPod {
     return life;
   }
 
-  /** Its container runs. */
   runs(name: string): boolean {
     return this.of(name).exitCode === undefined && !this.killed.has(name);
   }

@@ -110,8 +110,7 @@ export class Laws {
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
   heldUntilMainsEnded(container: Container): void {
     this.#world.judges('sidecars outlive mains');
-    const alive = mainsOf(this.#world, container.member).filter(isCommandAlive);
-    for (const main of alive)
+    for (const main of mainsOf(this.#world, container.member).filter(isCommandAlive))
       if (isKnown(container.reflexes.endedFrom, main))
         this.#break('sidecars outlive mains', container, `${main.name} still lives`);
   }
@@ -144,10 +143,7 @@ export class Laws {
       this.#break('sleep', container, 'it has slept through an event that init had for it');
   }
 
-  /**
-   * A sleep is a crash: the supervisor that is woken knows what the one before knew, byte for byte. It is woken in
-   * time, by the first tombstone that matters to it or the first end of a handle that it held.
-   */
+  /** A sleep is a crash: the supervisor that is woken knows what the one before knew, byte for byte. */
   woken(container: Container, nap: Nap, { why, by }: Woken): void {
     const { memo: before } = nap;
     const { memo, hostId } = container;
@@ -196,10 +192,7 @@ export class Laws {
     return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 
-  /**
-   * On a volume that failed, it could overwrite the file of an earlier life but make no socket. Or its first file came
-   * long after its handle had been seen.
-   */
+  /** The failed volume let it overwrite an old file but make no socket, or its file came long after its handle. */
   #isUntold(name: string, hasNow: boolean, sinceMs: number): boolean {
     const { volume, troubles, agenda } = this.#world;
     const container = this.#world.memberNamed(name)?.container;
@@ -225,7 +218,6 @@ export class Laws {
     this.lost.killing(container);
   }
 
-  /** A command is about to be started. */
   spawning(container: Container, id: number): void {
     const { command, member } = container;
     if (command !== undefined) this.#world.judges('one command');
@@ -355,10 +347,7 @@ export class Laws {
     return this.#dues.isSomebody || this.restarts.isSomebodyDue;
   }
 
-  /**
-   * A main that leaves with 0 under OnFailure says that it is final. If its container is then replaced or killed, it
-   * starts again all the same.
-   */
+  /** A main that leaves with 0 under OnFailure says that it is final, but if replaced or killed starts again. */
   get #isReplacing(): boolean {
     const { policy, faults } = this.#world.scenario;
     return faults.some((fault) => fault.do === 'replace' || (fault.do === 'kill container' && policy === 'OnFailure'));
@@ -495,10 +484,7 @@ function isMisleading(world: World, by: Container, gate: string): boolean {
   });
 }
 
-/**
- * The supervisor began to write this before it heard of the end that init has written. It has heard of it by now, or
- * will, and writes the end again.
- */
+/** The supervisor began to write before it heard of the end that init has written. It writes the end again. */
 function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Container): boolean {
   const isKnown = brain?.state.chronicle.died === old.Died;
   return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'endWritten'));

@@ -1,7 +1,4 @@
-/**
- * Rules of what init does without a supervisor, broken on purpose, like those of `mutations.ts`. Only the law
- * `stop without a supervisor` notices them.
- */
+/** Like `mutations.ts`, for init without a supervisor. Only the law `stop without a supervisor` notices them. */
 import type { Mutation } from './mutations.ts';
 
 export const LOSS_MUTATIONS: readonly Mutation[] = [

@@ -1,6 +1,4 @@
-/**
- * The simulator notices a broken rule. All of the list takes some minutes: `node test/sim/mutants.ts`.
- */
+/** The simulator notices a broken rule. All of the list takes some minutes: `node test/sim/mutants.ts`. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -60,8 +60,7 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: { runs: { type: 'string', default: '100000' }, from: { type: 'string', default: '0' } },
   });
-  const chosen = MUTATIONS.slice(Number(values.from));
-  const verdicts = judge(chosen, Number(values.runs), ({ mutation, runs, law }) => {
+  const verdicts = judge(MUTATIONS.slice(Number(values.from)), Number(values.runs), ({ mutation, runs, law }) => {
     const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}"`;
     console.log(`${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);
   });

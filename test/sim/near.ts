@@ -1,7 +1,4 @@
-/**
- * The members that matter to one member, as its graveyard keeps them. They are reported to the core, connected to, and
- * read at each event; the others are far.
- */
+/** The members that matter to one member: its graveyard reports, connects to and rereads them. The others are far. */
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { type Business, isQuiet, mattersTo } from '../../src/core/pod/interest.ts';

@@ -1,6 +1,4 @@
-/**
- * The short form of the simulation: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`.
- */
+/** The simulation in short: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +15,7 @@ describe('simulated pods', () => {
   it(`break no law in ${RUNS} seeded runs, and every kind of fault happens`, (test) => {
     const coverage = new Coverage();
     for (let seed = 1; seed <= RUNS; seed += 1) {
-      const breach = simulate(draw(seed), coverage);
-      assert.equal(breach, undefined, `node test/sim/run.ts --runs 1 --seed ${seed}`);
+      assert.equal(simulate(draw(seed), coverage), undefined, `node test/sim/run.ts --runs 1 --seed ${seed}`);
     }
     assert.ok(LAWS.length > 20, LAWS.join());
     for (const law of LAWS) assert.ok(coverage.counts.has(`law ${law}`), `it is never put to the test: ${law}`);

@@ -1,7 +1,4 @@
-/**
- * What comes at the worst moment: when init has done something that its supervisor does not know yet, or is about to
- * let it go. Chance alone would hardly ever hit that moment.
- */
+/** What comes just when init has acted unknown to its supervisor, or lets it go. Chance would hardly ever hit that. */
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
 import { ask } from './faults.ts';

@@ -127,8 +127,7 @@ export class Reader implements Watcher {
     if (!this.#isHealthy || this.#isDeaf || name === this.#options.ownName || !isMemberName(name)) return;
     if (scenario.events === 'lossy' && dice.chance(0.4)) return count('event lost');
     if (this.#due.has(name)) return count('event merged');
-    const most = scenario.events === 'slow' ? 2_500 : scenario.events === 'lossy' ? 300 : 8;
-    const lateMs = dice.short(most);
+    const lateMs = dice.short(scenario.events === 'slow' ? 2_500 : scenario.events === 'lossy' ? 300 : 8);
     if (lateMs > 100) count('event late');
     this.#due.add(name);
     this.#after(lateMs, () => {
@@ -269,8 +268,7 @@ export class Reader implements Watcher {
 
   #view(name: string, tombstone: Tombstone, vanished: boolean): PeerView {
     const { kind, lostAtMs } = this.#contacts.of(name);
-    const foundAtStart = this.#atStart?.get(name) === stateOf(tombstone);
-    const view = { tombstone, foundAtStart, vanished };
+    const view = { tombstone, foundAtStart: this.#atStart?.get(name) === stateOf(tombstone), vanished };
     if (kind === 'held') return { ...view, liveness: 'held' };
     if (kind === 'lost') return { ...view, liveness: 'lost', lostAt: lostAtMs };
     return kind === 'refused' ? { ...view, liveness: 'none', refused: true } : { ...view, liveness: 'none' };

@@ -1,7 +1,4 @@
-/**
- * Whether there is anything to write: a tombstone is made only of a state that has changed, and written only when it
- * says something else.
- */
+/** A tombstone is made only of a state that has changed, and written only when it says something else. */
 
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { State } from '../../src/core/state/state.ts';

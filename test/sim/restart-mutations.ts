@@ -1,6 +1,4 @@
-/**
- * Rules of a restart in place, broken on purpose, like those of `mutations.ts`.
- */
+/** Rules of a restart in place, broken on purpose, like those of `mutations.ts`. */
 import type { Mutation } from './mutations.ts';
 
 export const RESTART_MUTATIONS: readonly Mutation[] = [

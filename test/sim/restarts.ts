@@ -19,10 +19,7 @@ const BY_FAULT = 'sexton restart';
 
 type Breaks = (law: string, container: Container, what: string) => void;
 
-/**
- * Leaves a request in the graveyard for each member that runs. One whose file was not removed in time is read twice.
- * `first` reads it at once.
- */
+/** Leaves each running member a request, which is read twice if not removed in time. `first` reads it at once. */
 export function askToRestart(
   world: World,
   { graceMs, among, byRule }: Request & { readonly byRule?: number | undefined },

@@ -24,14 +24,12 @@ export interface Scenario {
 }
 
 export interface VolumeScenario {
-  /** It can carry sockets. */
   readonly sockets: boolean;
   readonly events: 'prompt' | 'slow' | 'lossy' | 'none';
   /** What a write, a read, a listing may take. */
   readonly latencyMs: number;
   /** Kept in memory: a reboot empties it. */
   readonly inMemory: boolean;
-  /** What is there at the start. */
   readonly stale: readonly Stale[];
 }
 

@@ -1,6 +1,4 @@
-/**
- * What a supervisor sees of connections during a drain: they come now and then, or cannot be seen.
- */
+/** What a supervisor sees of connections during a drain: they come now and then, or cannot be seen. */
 import type { Effect } from '../../src/core/state/events.ts';
 import type { EventOf } from '../core/host.ts';
 import type { Actor, Entry } from './agenda.ts';

@@ -1,7 +1,4 @@
-/**
- * Makes a failing run smaller, as long as it fails in the same way: fewer faults, fewer members, simpler members, a
- * simpler volume.
- */
+/** Makes a failing run smaller while it fails in the same way: fewer faults and members, simpler members and volume. */
 import { mainConfig, sidecarConfig } from '../core/helpers.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';
 

@@ -1,6 +1,3 @@
-/**
- * Runs a scenario, once.
- */
 import { Coverage } from './coverage.ts';
 import type { Breach } from './dues.ts';
 import type { Scenario } from './scenario.ts';

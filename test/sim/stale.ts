@@ -1,6 +1,4 @@
-/**
- * What is in the graveyard that no member of this pod has put there.
- */
+/** What is in the graveyard that no member of this pod has put there. */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Fault, Stale } from './scenario.ts';
 import { Content } from './volume.ts';

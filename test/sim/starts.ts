@@ -1,7 +1,4 @@
-/**
- * When init starts the next supervisor, and since when it counts as lost: `src/init/supervisor/supervisor.c`. Times are
- * CLOCK_MONOTONIC; infinity is never.
- */
+/** Starts and losses of supervisors, as in `src/init/supervisor/supervisor.c`. CLOCK_MONOTONIC; infinity is never. */
 const FAILED_START = 2;
 const SHORT_LIFE = 1;
 const HANG = 8;
@@ -16,7 +13,6 @@ export class Starts {
   sinceMs: number;
   /** The last sign of a supervisor that has proven to be sound. */
   #heardAtMs: number;
-  /** The last death. */
   #diedAtMs: number;
   #hasCommitted = false;
   #failures = 0;

@@ -1,6 +1,4 @@
-/**
- * One reduction of a member, in the words of the timeline.
- */
+/** One reduction of a member, in the words of the timeline. */
 import type { Step } from '../core/life.ts';
 import type { World } from './world.ts';
 

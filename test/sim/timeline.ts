@@ -1,6 +1,4 @@
-/**
- * The timeline of a run: its members, the faults, and what each member did, in virtual milliseconds.
- */
+/** The timeline of a run: its members, the faults, and what each member did, in virtual milliseconds. */
 import { Coverage } from './coverage.ts';
 import type { Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';

@@ -1,6 +1,4 @@
-/**
- * What is true in a simulated pod, whatever its members believe.
- */
+/** What is true in a simulated pod, whatever its members believe. */
 
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { hostOf } from '../../src/core/format/tombstone.ts';
@@ -64,10 +62,7 @@ export function isCut(world: World, container: Container): boolean {
   return world.troubles.some(({ toMs }) => toMs >= sinceMs - TEND_MS);
 }
 
-/**
- * Since when this member could know that its mains have finished: the record of it is there, or it saw them go for
- * good.
- */
+/** Since when it could know that its mains have finished: the record is there, or it saw them go for good. */
 function knowableSinceMs(world: World, member: Member): number | undefined {
   if (member.config.mains.length === 0 && hasEndlessMain(world)) return undefined;
   if (isBlind(world, member)) return undefined;
@@ -114,10 +109,7 @@ export function dueSinceMs(world: World, member: Member): number | undefined {
   return known.length < since.length ? undefined : Math.max(...known);
 }
 
-/**
- * It has waited its 10 s. Mains that live again could not overwrite a death that nothing ties to this pod, or could not
- * take their handles.
- */
+/** Its 10 s are over. Mains that live again could not overwrite a death untied to this pod, or take their handles. */
 export function isMisledBySilence(world: World, container: Container): boolean {
   if (world.agenda.monoMs - container.startedAtMs < DOUBTED_MS) return false;
   const { member } = container;
@@ -195,10 +187,7 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
   );
 }
 
-/**
- * The first look came while it took its handle, and found the tombstone of the old life: there was nothing to compare
- * that with.
- */
+/** Its first look came while it took its handle, and found the old life's tombstone: nothing to compare that with. */
 export function isMixedUp(world: World, by: Container, name: string): boolean {
   const seen = seenBy(by, name);
   const holder = world.memberNamed(name)?.container;
@@ -215,10 +204,7 @@ export function isOf(container: Container, tombstone: Tombstone): boolean {
   return hostOf(tombstone.Incarnation) === container.hostId;
 }
 
-/**
- * Init starts no command at once when a stop request is there already; here a container that freezes in that moment
- * lets it in between.
- */
+/** A stop request keeps init from starting; here a container that freezes in that moment lets it in between. */
 export function isBornInVain({ command, asked }: Container): boolean {
   const [first] = asked;
   return command !== undefined && command.id === 1 && first !== undefined && first.atMs <= command.bornAtMs;

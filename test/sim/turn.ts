@@ -1,6 +1,4 @@
-/**
- * A stop's ladder begins only when all members that need this one are dead, no time is left, or it was asked twice.
- */
+/** A stop's ladder begins only when all members that need this one are dead, no time is left, or it was asked twice. */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
 import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';

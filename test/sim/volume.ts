@@ -1,6 +1,4 @@
-/**
- * The shared volume: files and sockets of the graveyard, what prevents writes to them, and who watches for changes.
- */
+/** The shared volume: files and sockets of the graveyard, what prevents writes to them, and who watches for changes. */
 import { formatTombstone, type Parsed, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import type { VolumeTrouble } from './scenario.ts';
@@ -42,7 +40,6 @@ export interface Watcher {
   hint(name: string): void;
   /** The directory is another one. */
   lose(): void;
-  /** A handle was made. */
   bound?(name: string): void;
 }
 

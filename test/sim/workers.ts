@@ -1,6 +1,4 @@
-/**
- * Several processes that simulate side by side, each from seeds of its own, and what comes of all.
- */
+/** Several processes that simulate side by side, each from seeds of its own, and what comes of all. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -72,7 +72,6 @@ export class World {
   readonly members: readonly Member[];
   readonly containers: Container[] = [];
   readonly laws: Laws;
-  /** The race of the scenario has come. */
   hasRaced = false;
   readonly kubelet: Kubelet;
   readonly count: Count;
@@ -85,7 +84,6 @@ export class World {
   volume: Volume;
   reductions = 0;
   #boots = 1;
-  /** What readers and writers need. */
   parts: ReaderWorld & { readonly latencyMs: number; readonly hasHistory: boolean };
 
   constructor(scenario: Scenario, count: Count, tell?: Told) {

@@ -1,6 +1,4 @@
-/**
- * What may stand against another supervisor when a pod is to stop. Each fault is real, strikes the whole pod and stays.
- */
+/** What keeps another supervisor away when a pod is to stop. Each fault is real, strikes the whole pod and stays. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -20,12 +20,8 @@ export type MemberName = 'main' | 'sidecar';
 
 /** How a pod comes to stop while the fault is there. */
 export interface Way {
-  /**
-   * `asleep`: the fault is there first. `awake`: the supervisors have taken the stop request, and are killed when the
-   * fault is there.
-   */
+  /** `asleep`: the fault is there first. `awake`: supervisors have the stop request, and are killed under the fault. */
   readonly was: 'asleep' | 'awake';
-  /** Whether the members declare their grace period. */
   readonly declares: boolean;
   /** `stop`: both get TERM. `main lost`: the main's container is killed as a whole, so the sidecar has to end. */
   readonly by: 'stop' | 'main lost';

@@ -1,6 +1,4 @@
-/**
- * The figures of many rounds, a line for each fault, way and member.
- */
+/** The figures of many rounds, a line for each fault, way and member. */
 import type { Fault } from './faults.ts';
 import type { End, MemberName, Way } from './pod.ts';
 

@@ -1,6 +1,4 @@
-/**
- * From the end of the application to the end of the container.
- */
+/** From the end of the application to the end of the container. */
 import { type Container, IDLE_MS, sampleEach, sampleMembers, withContainer } from '../container.ts';
 import { type Case, type Measurement, Samples, type Setup } from '../measurement.ts';
 import { rotated, SEXTON_NAME, TINI } from '../subjects.ts';

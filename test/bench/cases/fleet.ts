@@ -91,8 +91,7 @@ async function withPods<T>(count: number, use: (pods: readonly BigPod[], startMs
     }).catch(reject),
   );
   try {
-    const pods = await Promise.all(started.map(({ promise }) => promise));
-    return await use(pods, performance.now() - begin);
+    return await use(await Promise.all(started.map(({ promise }) => promise)), performance.now() - begin);
   } finally {
     release.resolve();
     await Promise.all(lives);

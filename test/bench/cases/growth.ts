@@ -1,7 +1,4 @@
-/**
- * Pods of 2 to 128 members, all started at once. The case measures CPU time for each member, and the time from the last
- * main's exit to the last sidecar's TERM.
- */
+/** Pods of 2 to 128 members: CPU time for each, and the time from the last main's exit to the last sidecar's TERM. */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Growth, growthOf } from '../../scale/growth.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';

@@ -1,7 +1,4 @@
-/**
- * What an end with the mains and a wake cost under a CPU limit of 100m for each container, as small sidecars have it.
- * Bare Node's start stands beside the wake.
- */
+/** The cost of an end with the mains, a wake and bare Node's start under a limit of 100m CPU for each container. */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Group, makeGroup } from '../../scale/group.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';

@@ -1,6 +1,4 @@
-/**
- * From the exec of a container's PID 1 to the first instruction of its application.
- */
+/** From the exec of a container's PID 1 to the first instruction of its application. */
 import { withContainer } from '../container.ts';
 import { Graveyards } from '../graveyards.ts';
 import { type Case, Samples } from '../measurement.ts';

@@ -25,7 +25,6 @@ export interface ApiObject {
   };
 }
 
-/** The answer was an error of the API server. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -58,10 +57,7 @@ async function askOnce<T>(method: Method, path: string, body: unknown): Promise<
   return JSON.parse(text) as T;
 }
 
-/**
- * Calls `onLine` for each line of the answer, and resolves when the server or `signal` has ended it. It does not keep
- * the process alive.
- */
+/** Calls `onLine` for each line until the server or `signal` ends the answer. It keeps no process alive. */
 export async function follow(path: string, onLine: (line: string) => void, signal?: AbortSignal): Promise<void> {
   const response = await send('GET', path, undefined, signal);
   response.socket.unref();

@@ -19,7 +19,6 @@ export interface Answers {
 }
 
 export interface Clients {
-  /** Resolves when that many addresses are ready. */
   untilReady(count: number): Promise<void>;
   stop(): Promise<Answers>;
 }

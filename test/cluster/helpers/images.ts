@@ -14,9 +14,7 @@ import type { Loader } from './loader.ts';
 const run = promisify(execFile);
 /** Debian's busybox-static. */
 const BUSYBOX = '/bin/busybox';
-/**
- * What README's manifests start. They tell on stdout what happens to them, and take the keys of `/member` from MEMBER.
- */
+/** What README's manifests start. They tell stdout what happens to them, and take keys of `/member` from MEMBER. */
 const PROGRAMS = ['do-the-work', 'proxy', 'server', 'flush'];
 const PROGRAM = '#!/bin/sh\nexec /member name=$(basename $0) log=/dev/stdout $MEMBER\n';
 
@@ -26,7 +24,6 @@ export function imageNames(mark = process.env.TEST_CLUSTER_RUN ?? ''): Record<'s
   return { sexton: named('sexton'), plain: named('plain'), whole: named('whole') };
 }
 
-/** Brings them onto the nodes. */
 export async function loadImages(loader: Loader, mark: string): Promise<Image[]> {
   const { sexton, plain, whole } = imageNames(mark);
   return withLayers(

@@ -57,11 +57,9 @@ export function podOf(spec: MembersSpec): PodSpec {
 
 /** `/member` with its keys; it logs what happens to it in the log of the pod. */
 export function memberCommand(name: string, does: MemberSpec['does'] = {}): string[] {
-  const pairs = Object.entries({ name, log: '/log/events', ...does });
-  return ['/member', ...pairs.map(([key, value]) => `${key}=${value}`)];
+  return ['/member', ...Object.entries({ name, log: '/log/events', ...does }).map(([key, value]) => `${key}=${value}`)];
 }
 
-/** The mounts that every member has. */
 export const MOUNTS = [
   { name: 'graveyard', mountPath: '/graveyard' },
   { name: 'log', mountPath: '/log' },

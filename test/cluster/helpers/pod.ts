@@ -130,17 +130,14 @@ export class ClusterPod {
   }
 
   untilEvent(member: string, event: string, count = 1, limitMs?: number): Promise<unknown> {
-    const what = `${member} ${event} (${count})`;
-    return this.until(what, () => this.timeline.of(member, event)[count - 1], limitMs);
+    return this.until(`${member} ${event} (${count})`, () => this.timeline.of(member, event)[count - 1], limitMs);
   }
 
   untilLogged(container: string, what: RegExp): Promise<unknown> {
     return this.until(`${container} logs ${what}`, () => what.test(this.log(container)));
   }
 
-  /**
-   * The commands of all these have started, and where there is an observer the others can know of those under sexton.
-   */
+  /** All these commands have started. Where there is an observer, the others can know of those under sexton. */
   async untilStarted(...members: readonly string[]): Promise<void> {
     for (const member of members) {
       await this.untilEvent(member, 'Started');
@@ -238,8 +235,7 @@ export async function startPod(
 /** A pod that a controller has made. */
 export async function followPod(t: TestContext, name: string): Promise<ClusterPod> {
   const pod = new ClusterPod(name);
-  const known = ofTest.get(t) ?? [];
-  ofTest.set(t, [...known, pod]);
+  ofTest.set(t, [...(ofTest.get(t) ?? []), pod]);
   t.after(() => pod.remove());
   return pod.follow();
 }

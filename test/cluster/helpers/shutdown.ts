@@ -27,7 +27,6 @@ const SERVICE_MANAGER = join(import.meta.dirname, '../programs/no-service-manage
 const OBJECT = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'] as const;
 const ASKED = 'TEST_NODE_SHUTDOWN';
 
-/** Why it cannot be done here. */
 export async function whyNoShutdown(): Promise<string | undefined> {
   if (process.env[ASKED] !== '1') return `${ASKED}=1 allows it to shut the node down: all pods on it are stopped`;
   const missing = [LOGIND, '/usr/bin/dbus-daemon', '/usr/bin/busctl'].find((path) => !existsSync(path));

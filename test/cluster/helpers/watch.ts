@@ -1,6 +1,4 @@
-/**
- * The pods of the namespace of the run, as the API server reports them: one watch for all that a test file looks at.
- */
+/** The pods of the run's namespace, as the API server reports them: one watch for all that a test file looks at. */
 import { within } from '../../helpers/wait.ts';
 import { ask, follow } from './api.ts';
 import type { PodObject } from './objects.ts';
@@ -26,10 +24,7 @@ export function podsPath(): string {
   return `/api/v1/namespaces/${namespace()}/pods`;
 }
 
-/**
- * Calls `onChange` for what has been heard so far and for all that follows, until the function that it resolves to is
- * called.
- */
+/** Calls `onChange` for all changes, past and to come, until the function that it resolves to is called. */
 export async function watchPods(onChange: Listener): Promise<() => void> {
   begun ??= begin();
   await begun;

@@ -1,7 +1,4 @@
-/**
- * Sexton under the names of other programs in real containers. Some pods were written for kubexit, and some containers
- * have an entrypoint that is a copy of the program alone.
- */
+/** Sexton in real containers under other names: pods written for kubexit, entrypoints that copy the program alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SEXTON } from '../../helpers/paths.ts';
@@ -32,7 +29,6 @@ test('C03 C04 a copy of the program under another init’s name finds the rest i
   for (const name of ['tini', 'dumb-init']) {
     const copy = `--volume=${SEXTON}:/init/${name}:ro`;
     const words = [`--entrypoint=/init/${name}`, images().bare, '--', '/member', 'run=1', 'exit=7'];
-    const run = podman('run', '--rm', '--network=none', '--pull=never', copy, ...words);
-    await assert.rejects(run, { code: 7 });
+    await assert.rejects(podman('run', '--rm', '--network=none', '--pull=never', copy, ...words), { code: 7 });
   }
 });

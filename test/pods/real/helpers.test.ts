@@ -1,6 +1,4 @@
-/**
- * Probes and hooks by command in an image that has one static program and nothing else: no shell, no libc, no /tmp.
- */
+/** Probes and hooks by command in an image that has one static program and nothing else: no shell, no libc, no /tmp. */
 import assert from 'node:assert/strict';
 import { podman } from '../../helpers/podman.ts';
 import { scenario } from '../../helpers/scenario.ts';

@@ -3,10 +3,7 @@ import { after, before } from 'node:test';
 import { buildImages, type Images } from '../../../docker/build.ts';
 import { buildFixtures } from '../../helpers/fixture.ts';
 
-/**
- * `node test/run.ts` names them in the environment; without it they are built before the file's tests and removed after
- * them.
- */
+/** Named by `node test/run.ts` in the environment; else built before the file's tests and removed after them. */
 export function sharedImages(): () => Pick<Images, 'bare' | 'busybox'> {
   const { TEST_IMAGE_BARE: bare, TEST_IMAGE: busybox } = process.env;
   if (bare && busybox) return () => ({ bare, busybox });

@@ -1,6 +1,4 @@
-/**
- * The pod that sexton is for, in real containers: its main ends, so its sidecar is asked to stop, and the pod is done.
- */
+/** The pod that sexton is for, in real containers: its main ends, its sidecar is asked to stop, and the pod is done. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * What a pod goes through besides its normal end, in real containers: deletion, retries, and a container that is
- * killed.
- */
+/** In real containers, besides a pod's normal end: deletion, retries, and a container that is killed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podman } from '../../helpers/podman.ts';

@@ -20,9 +20,7 @@ export interface Pod {
   /** Waits until the container has ended. */
   exitOf(member: string): Promise<number>;
   isRunning(member: string): Promise<boolean>;
-  /**
-   * What podman calls a pod's deletion: the stop signal to all containers at once, KILL when `graceSeconds` are over.
-   */
+  /** What podman calls a pod's deletion: the stop signal to all at once, KILL when `graceSeconds` are over. */
   stop(graceSeconds: number): Promise<void>;
   /** The end of every container, its log and its tombstone, for a test that failed. */
   story(): Promise<string>;

@@ -1,6 +1,4 @@
-/**
- * examples/compose: what compose.yaml says, in containers of podman. The images become that of the tests.
- */
+/** examples/compose: what compose.yaml says, in containers of podman. The images become that of the tests. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * examples/docker-run: the lines of its README, by podman. Both base images become that of the tests.
- */
+/** examples/docker-run: the lines of its README, by podman. Both base images become that of the tests. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

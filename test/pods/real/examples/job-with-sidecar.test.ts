@@ -1,6 +1,4 @@
-/**
- * examples/job-with-sidecar: the pod of job.yaml in real containers, with sexton and without.
- */
+/** examples/job-with-sidecar: the pod of job.yaml in real containers, with sexton and without. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podman } from '../../../helpers/podman.ts';
