@@ -1,7 +1,4 @@
-/**
- * The command line: `[run] [flags] [--] command [args...]`. The first word that is no flag begins the command.
- */
-
+/** The command line: `[run] [flags] [--] command [args...]`. The first word that is no flag begins the command. */
 import { defaultTextOf, FLAGS, KEYS, type Key } from './flags.ts';
 import { flagLabel, type Given } from './given.ts';
 import { didYouMean, nearest } from './notation/nearest.ts';

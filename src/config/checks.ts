@@ -2,7 +2,6 @@
  * Checks of settings that are right alone and wrong together, and warnings about those that are most likely a mistake.
  * One slip must not bring a second message: a check does not apply when it reads a setting that cannot be parsed.
  */
-
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { longestDrainMs } from '../core/lifecycle/drain.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
@@ -13,7 +12,6 @@ import { isSidecarName } from './notation/sidecars.ts';
 import { formatSignal } from './notation/signals.ts';
 import type { Settings } from './settle.ts';
 
-/** Why this member cannot run; empty if it can. */
 export function findProblems(settings: Settings): readonly string[] {
   return runChecks(PROBLEMS, settings);
 }
@@ -23,7 +21,6 @@ export function findWarnings(settings: Settings): readonly string[] {
   return runChecks(WARNINGS, settings);
 }
 
-/** Returns what is wrong with these settings, if anything. */
 type Check = (settings: Settings) => string | undefined;
 
 function runChecks(checks: readonly Check[], settings: Settings): readonly string[] {
@@ -184,7 +181,6 @@ function longestOf({ value }: Settings['drain']): number {
   return longestDrainMs({ drain: value });
 }
 
-/** The shortest time that it can take. */
 function shortestOf({ value }: Settings['drain']): number | undefined {
   return value?.kind === 'adaptive' ? Math.max(value.minMs, value.quietMs) : value?.ms;
 }

@@ -1,8 +1,4 @@
-/**
- * The environment twins: `SEXTON_` and the flag's name. An empty value counts as not set, since templates leave
- * variables empty that were never filled in.
- */
-
+/** The environment twins: `SEXTON_` and the flag's name. An empty value, as templates leave it, counts as not set. */
 import { FLAGS, KEYS, type Key, variableOf } from './flags.ts';
 import { type Given, variableLabel } from './given.ts';
 import { closest } from './notation/nearest.ts';
@@ -44,10 +40,7 @@ export function readEnvironment(env: Env): Environment {
   return { given, implied, problems, warnings, config: env[CONFIG] || undefined };
 }
 
-/**
- * When a Service is called `sexton` or `sexton-...`, Kubernetes sets variables such as SEXTON_SERVICE_HOST and
- * SEXTON_PORT_80_TCP in every container of the namespace. Docker's links did the same.
- */
+/** Kubernetes sets these in a whole namespace for a Service called `sexton` or `sexton-..`, as Docker's links did. */
 export function isServiceLink(name: string, text: string): boolean {
   if (/_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name)) return true;
   if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true;
@@ -65,10 +58,7 @@ function keyOfVariable(name: string): Key | undefined {
   return KEYS.find((key) => variableOf(FLAGS[key].name) === name);
 }
 
-/**
- * Finds the variable that was probably meant: one letter in four may be wrong, or one word missing or added. Images
- * have variables such as SEXTON_VERSION of their own, so names that differ more are not refused.
- */
+/** One letter in four may be wrong, or one word missing or added. More is not refused: images have a SEXTON_VERSION. */
 function slipOf(name: string): string | undefined {
   const word = name.slice('SEXTON_'.length).toLowerCase().replaceAll('_', '-');
   const names = [...KEYS.map((key) => FLAGS[key].name), 'config', 'pod-uid'];

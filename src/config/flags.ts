@@ -5,7 +5,6 @@
  * A default is written as a user would write it and is parsed like a user's value. Where there is none, or where it
  * depends on the machine, `defaultNote` says so in words.
  */
-
 import type { ProbeKind, Role } from '../core/config.ts';
 import { formatAction } from './notation/action.ts';
 import { addressText } from './notation/address.ts';
@@ -42,7 +41,6 @@ interface Row {
   /** What stands for the value in `help`. */
   readonly takes: string;
   readonly parse: (text: string) => Parse<unknown>;
-  /** The inverse of `parse`. */
   readonly format: (value: never) => string;
   /** The only valid values, if they are few. */
   readonly choices?: readonly string[];
@@ -88,11 +86,7 @@ function probe(kind: ProbeKind) {
 }
 
 function hook(name: 'postStart' | 'preStop') {
-  return {
-    ...notation('HOOK', parseHook, formatAction),
-    podKey: `lifecycle.${name}`,
-    hasCommand: true,
-  } as const;
+  return { ...notation('HOOK', parseHook, formatAction), podKey: `lifecycle.${name}`, hasCommand: true } as const;
 }
 
 const ROWS = {

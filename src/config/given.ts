@@ -1,7 +1,4 @@
-/**
- * A value as one source gave it, before it is parsed. All sources (command line, environment, file) produce these.
- */
-
+/** A value as one source gave it, before it is parsed. All sources (command line, environment, file) produce these. */
 import type { Key } from './flags.ts';
 import { show } from './notation/parse.ts';
 

@@ -167,10 +167,7 @@ function withStopSignal(settings: Settings, file: ConfigFile | undefined): Setti
   return { ...settings, stopSignals: { ...stopSignals, value, source } };
 }
 
-/**
- * Sexton creates a named graveyard that is missing, but not the directories above it: most likely a volume is not
- * mounted there.
- */
+/** Sexton creates a named graveyard, but nothing above it: most likely a volume is not mounted there. */
 function graveyardProblems({ graveyard }: Settings, { isMissing }: Files): readonly string[] {
   const parent = graveyard.value === undefined ? undefined : dirname(graveyard.value);
   if (parent === undefined || !isMissing(parent)) return [];
@@ -243,7 +240,6 @@ function sleepOf(settings: Settings): number | undefined {
   return after === 'never' || awakeFor(settings).length > 0 ? undefined : after;
 }
 
-/** The flags that need a supervisor at any time. */
 function awakeFor(settings: Settings): readonly string[] {
   const keys = ['readiness', 'liveness', 'reload', 'http'] as const;
   return keys.filter((key) => settings[key].value !== undefined).map((key) => `--${key}`);

@@ -1,7 +1,4 @@
-/**
- * One value for each flag, and where it came from: the first source that gave it, else its default.
- */
-
+/** One value for each flag, and where it came from: the first source that gave it, else its default. */
 import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
 import { bad, good, type Parse, unexpanded } from './notation/parse.ts';
@@ -59,7 +56,6 @@ function parseGiven({ key, text, value }: Given): Parse<unknown> {
   return slip === undefined ? FLAGS[key].parse(text) : bad(slip);
 }
 
-/** Joins two parts of one list. */
 function joinedSettings(one: Setting<unknown>, other: Setting<unknown>): Setting<unknown> {
   if (one.isBroken || other.isBroken) return { ...one, value: undefined, isBroken: true };
   return { ...one, value: [...(one.value as readonly unknown[]), ...(other.value as readonly unknown[])] };

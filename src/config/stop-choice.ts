@@ -1,6 +1,4 @@
-/**
- * `--stop LADDER|auto|preset:NAME`: what becomes of it once the command is known.
- */
+/** `--stop LADDER|auto|preset:NAME`: what becomes of it once the command is known. */
 import type { Rung } from '../core/config.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
 import { signalNumber } from '../core/signals.ts';
@@ -85,7 +83,6 @@ function budgetOf({ gracePeriod, drain, preStop }: Settings): number {
   return Math.max(0, (gracePeriod.value ?? ASSUMED_GRACE_MS) - beforeRungs(drain, preStop).beforeMs);
 }
 
-/** The program that `auto` recognised. */
 function seen({ program, behind }: StartedProgram): string {
   return behind.length === 0 ? program : `${program} behind ${behind.join(' ')}`;
 }

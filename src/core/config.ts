@@ -3,7 +3,6 @@
  * Made once at the border (`src/config/resolve.ts`); nothing below reads argv or the environment.
  * All durations are integral milliseconds.
  */
-
 import type { RestartPolicy, Role } from './format/tombstone-type.ts';
 
 export type { RestartPolicy, Role };
@@ -36,16 +35,10 @@ export interface Rung {
   readonly forMs: number | undefined;
 }
 
-/**
- * What becomes of a signal: another number, or `drop`. Signals not in the map are forwarded unchanged. Not chained.
- * Keys and values 1..64.
- */
+/** Another number, or `drop`. Signals not in the map are forwarded unchanged. Not chained. Keys and values 1..64. */
 export type SignalMap = Readonly<Record<number, number | 'drop'>>;
 
-/**
- * Whether a sidecar that is asked to stop serves on while mains live; a duration: only if a main is asked too within
- * it.
- */
+/** Whether a sidecar that is asked to stop serves on while mains live; `for`: only if a main is asked in that time. */
 export type Hold =
   | { readonly kind: 'always' }
   | { readonly kind: 'never' }
@@ -139,9 +132,7 @@ export interface Probe {
 
 export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
-/**
- * Asks a process in another container to exit, by HTTP calls one after the other, and waits until its port is closed.
- */
+/** Asks a process in another container to exit, by HTTP calls in turn, and waits until its port is closed. */
 export interface QuitAction {
   readonly kind: 'quit';
   /** As the user wrote it: a preset or a URL. */
@@ -199,18 +190,12 @@ export interface MemberConfig {
   readonly signals: SignalMap;
   /** Not declared: the stop signal that arrived, translated, is the only rung. */
   readonly ladder: readonly Rung[] | undefined;
-  /** Which signals are stop requests. */
   readonly stopSignals: readonly number[];
   /** `undefined`: not declared by the user. */
   readonly gracePeriodMs: number | undefined;
-  /**
-   * The shortest time that the platform may leave between its stop request and its KILL; undefined: the declared one.
-   */
+  /** The least time that the platform may leave between its stop request and its KILL; undefined: as declared. */
   readonly graceFloorMs: number | undefined;
-  /**
-   * The longest time that the platform's own pre-stop hook of this container takes; 0: no hook; undefined: not
-   * declared.
-   */
+  /** The longest time of the platform's own pre-stop hook of this container; 0: no hook; undefined: not declared. */
   readonly platformPreStopMs: number | undefined;
   readonly hold: Hold;
   /** What lies between a stop request and the first rung; undefined: nothing. */

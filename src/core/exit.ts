@@ -15,9 +15,7 @@ export const EXIT = {
   ok: 0,
   /** sexton's own error: bad configuration, a gate that timed out. */
   sexton: 125,
-  /** The program was found but cannot be executed. */
   notExecutable: 126,
-  /** The program was not found. */
   notFound: 127,
   /** Plus the signal's number: ended by a signal. */
   signalBase: 128,

@@ -1,4 +1,3 @@
-/** The stop ladder and the translation of signals. */
 import type { MemberConfig, Rung } from './config.ts';
 import { MAX, SIGCHLD, SIGKILL, SIGSTOP } from './signals.ts';
 
@@ -19,10 +18,7 @@ export function isStopRequest(config: MemberConfig, signal: number): boolean {
   return config.stopSignals.includes(signal) && (translate(config, signal) !== 'drop' || config.ladder !== undefined);
 }
 
-/**
- * The signals that the host forwards on its own. Dropped ones are left out, and stop requests where sexton does more
- * than forward them.
- */
+/** What the host forwards on its own: no dropped signals, and no stop requests where sexton does more. */
 export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
   for (let signal = 1; signal <= MAX; signal += 1) {

@@ -1,7 +1,4 @@
-/**
- * Time as data. An instant carries both clocks: the monotonic one is for decisions, the wall clock only for the record.
- */
-
+/** An instant carries both clocks: the monotonic one is for decisions, the wall clock only for the record. */
 export interface Instant {
   /** CLOCK_MONOTONIC, milliseconds. */
   readonly mono: number;

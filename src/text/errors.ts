@@ -64,10 +64,7 @@ export function warn(text: string): void {
   writeToStderr(`sexton: ${text}\n`);
 }
 
-/**
- * Writes to the descriptor: touching process.stderr makes an inherited pipe non-blocking for every process that shares
- * it.
- */
+/** By the descriptor: touching process.stderr makes an inherited pipe non-blocking for all that share it. */
 function writeToStderr(text: string): void {
   try {
     writeSync(2, text);

@@ -1,6 +1,4 @@
-/**
- * Output of the subcommands that print. `run` never comes here: its stdout is the application's.
- */
+/** Output of the subcommands that print. `run` never comes here: its stdout is the application's. */
 import { getSystemErrorMessage, styleText } from 'node:util';
 import { SextonError } from './errors.ts';
 
@@ -17,9 +15,7 @@ export function clearing(): string {
   return process.stdout.isTTY ? '\x1b[H\x1b[J' : '';
 }
 
-/**
- * A table with its header in bold where stdout is a terminal with colours. NO_COLOR and FORCE_COLOR count as in Node.
- */
+/** Bold where stdout is a terminal with colours; NO_COLOR and FORCE_COLOR count as in Node. */
 export function withBoldHeader(table: string): string {
   const end = table.indexOf('\n');
   return styleText('bold', table.slice(0, end), { stream: process.stdout }) + table.slice(end);

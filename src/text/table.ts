@@ -1,8 +1,4 @@
-/**
- * Formats tables for terminals: aligned columns, plain text. A table that is too wide loses the ends of its widest
- * cells.
- */
-
+/** Aligned columns, plain text. A table that is too wide loses the ends of its widest cells. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const cells = [header, ...rows.map((row) => row.map(plain))];
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

@@ -1,6 +1,3 @@
-/**
- * The version of this sexton, and the commit that it was built from.
- */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -7,7 +7,6 @@
  * nothing is drained and no graveyard is looked for. With one, their flags stand and the rest is a member as `sexton
  * run` makes it.
  */
-
 import { type CommandLine, readCommandLine } from '../argv.ts';
 import type { Env, Environment } from '../env.ts';
 import type { Key } from '../flags.ts';

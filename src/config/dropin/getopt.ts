@@ -1,7 +1,6 @@
 /**
- * Command lines of other programs, split as getopt_long(3) does it under POSIXLY_CORRECT: up to the first word that is
- * no option.
- * `-vg`, `-e143`, `-e 143`, `--rewrite=15:3`, and `--rew 15:3` where no other name begins so.
+ * Splits command lines of other programs as getopt_long(3) does under POSIXLY_CORRECT, up to the first word that is no
+ * option. `-vg`, `-e143`, `-e 143`, `--rewrite=15:3`, and `--rew 15:3` where no other name begins so.
  */
 
 /**

@@ -2,7 +2,6 @@
  * Drop-in for kubexit: its variables keep their meaning unless sexton's own setting is given. Also reads the marker
  * that OpenKruise's users put on sidecars.
  */
-
 import { type Env, type Environment, isServiceLink } from '../env.ts';
 import type { Key } from '../flags.ts';
 import { type Given, variableLabel } from '../given.ts';

@@ -1,7 +1,4 @@
-/**
- * What a command line of tini, dumb-init or kubexit asks for.
- */
-
+/** What a command line of tini, dumb-init or kubexit asks for. */
 import type { SignalMap } from '../../core/config.ts';
 import { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, signalNumber } from '../../core/signals.ts';
 import type { Env } from '../env.ts';
@@ -13,7 +10,6 @@ import { splitOptions } from './getopt.ts';
 
 export type DropIn = 'tini' | 'dumb-init' | 'kubexit';
 
-/** To run a command. */
 export interface DropInRun {
   readonly asks: 'run';
   /** Where the command begins in argv. */
@@ -28,7 +24,6 @@ export interface DropInRun {
 export type DropInLine =
   | DropInRun
   | { readonly asks: 'help' | 'version' | 'license' }
-  /** Nothing is started. */
   | { readonly asks: 'nothing'; readonly problem: string };
 
 /** `argv` is what follows the program's name. */
@@ -46,9 +41,8 @@ export function readDropIn(as: DropIn, argv: readonly string[], env: Env): DropI
 }
 
 /**
- * The command line of tini 0.19: `tini [-s] [-p SIGNAL] [-v] [-w] [-g] [-e CODE] [-l] [-h] [--] command [args...]`, and
- * its variables. Options end at the first word that is none; tini's own build against glibc looks for them behind it as
- * well.
+ * tini 0.19: `tini [-s] [-p SIGNAL] [-v] [-w] [-g] [-e CODE] [-l] [-h] [--] command [args...]`, and its variables.
+ * Options end at the first word that is none; tini's own build against glibc looks behind it as well.
  */
 function readTini(argv: readonly string[], env: Env): DropInLine {
   if (argv.length === 1 && argv[0] === '--version') return { asks: 'version' };
@@ -111,10 +105,7 @@ function parentSignalOf(text: string): number | undefined {
 
 const UNKNOWN_TO_TINI = /^SIG(STKFLT|IO|PWR|POLL|IOT|CLD|UNUSED|[0-9]+)$/;
 
-/**
- * The command line of dumb-init 1.2: `dumb-init [-c] [-r FROM:TO] [-v] [-h] [-V] [--] command [args...]`, and its
- * variables.
- */
+/** dumb-init 1.2: `dumb-init [-c] [-r FROM:TO] [-v] [-h] [-V] [--] command [args...]`, and its variables. */
 function readDumbInit(argv: readonly string[], env: Env): DropInLine {
   const { options, wrong, at } = splitOptions(argv, 'hvVcr:', DUMB_INIT_LONG);
   const rewrites: Record<number, number | 'drop'> = {};

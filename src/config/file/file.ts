@@ -1,9 +1,7 @@
 /**
- * The configuration file is one object. It is shaped like a container of a Pod where Kubernetes has the field, and has
- * the flags' names in camel case for the rest. Its values are brought to the flags' notation and parsed by the flags'
- * parsers.
+ * The configuration file: shaped like a container of a Pod where Kubernetes has the field, else by the flags' names in
+ * camel case. Its values are brought to the flags' notation and parsed by the flags' parsers.
  */
-
 import { FLAGS, type Key } from '../flags.ts';
 import type { Given } from '../given.ts';
 import { bad, good, type Parse, show, TOO_DEEP, unexpanded } from '../notation/parse.ts';
@@ -85,7 +83,6 @@ export function readConfigFile(path: string, content: unknown): ConfigFile {
   };
 }
 
-/** The settings that the file has in the notation of their flags. */
 function ownValues(
   path: string,
   content: Readonly<Record<string, unknown>>,
@@ -108,7 +105,6 @@ function ownValues(
   });
 }
 
-/** The settings that the file has in the shape of a Pod. */
 function podValues(
   path: string,
   content: Readonly<Record<string, unknown>>,

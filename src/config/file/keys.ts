@@ -1,7 +1,4 @@
-/**
- * The keys of a configuration file, sorted by what they are, and values in the notation of their flags.
- */
-
+/** The keys of a configuration file, sorted by what they are, and values in the notation of their flags. */
 import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';
 import { bad, good, type Parse, show } from '../notation/parse.ts';
@@ -66,9 +63,8 @@ function unknownFileKey(fileKey: string): string {
 }
 
 /**
- * Fields of a container in a Pod that only the platform can act on. A field without influence on how the command runs
- * may stand in a configuration file, because whole containers are pasted there; one warning names them. A field with
- * influence is refused: its author would expect sexton to act on it.
+ * Fields of a container that only the platform can act on. Whole containers are pasted, so those without influence on
+ * how the command runs bring only a warning. Others are refused: their author would expect sexton to act on them.
  */
 export const PLATFORM_KEYS: readonly string[] = [
   ...['image', 'imagePullPolicy', 'resources', 'resizePolicy', 'volumeMounts', 'volumeDevices', 'securityContext'],
@@ -113,7 +109,6 @@ export function flagTextOf(key: Key, value: unknown): Parse<string> {
   return bad(`cannot be read; write ${flag.takes}`);
 }
 
-/** Whether the value may be a list. */
 export function takesList(key: Key): boolean {
   const { pairs, pairsOfLists, takes, podKey } = FLAGS[key];
   return podKey === undefined && ((pairs !== undefined && !pairsOfLists) || takes.includes(',..'));

@@ -1,6 +1,4 @@
-/**
- * Reloads in a configuration file: a text as the flag takes it, a map with its parts apart, or a list of these.
- */
+/** Reloads in a configuration file: a text as the flag takes it, a map with its parts apart, or a list of these. */
 import type { Reload } from '../../core/config.ts';
 import { good, type Parse } from '../notation/parse.ts';
 import { parseReloads, parseValidate, readReload } from '../notation/reload.ts';

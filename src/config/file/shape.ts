@@ -60,7 +60,6 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
   };
 }
 
-/** `least`: how many there are at least. */
 export function listOf<T>(item: Shape<T>, example: string, least = 0): Shape<readonly T[]> {
   return {
     read: (value, path, report) => {
@@ -97,7 +96,6 @@ function numberRule(least: number, most: number, example: number): string {
 /** An int32, as most numbers of Kubernetes are, that fits a timer when it is in seconds. */
 export const MOST = 2_147_483;
 
-/** A string that must match `pattern`. */
 export function text(pattern: string, why: string): Shape<string> {
   const rule = new RegExp(pattern, 'u');
   return {

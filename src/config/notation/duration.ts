@@ -32,9 +32,7 @@ export function formatDuration(ms: number): string {
   return parts.join('') || '0';
 }
 
-/**
- * A duration as Go's time.ParseDuration reads it, which kubexit's variables are written in; rounded up to milliseconds.
- */
+/** As Go's time.ParseDuration reads it, which kubexit's variables are written in; rounded up to milliseconds. */
 export function parseGoDuration(text: string): Parse<number> {
   const ms = goMilliseconds(text);
   if (ms === undefined) return bad(notADuration(text));

@@ -28,11 +28,10 @@ export function parseGates(text: string): Parse<Gates> {
 }
 
 export function formatGates({ members, ready }: Gates): string {
-  const texts = [
+  return [
     ...members.map(({ name, condition, optional }) => `${name}=${condition}${optional ? '?' : ''}`),
     ...ready.map(({ name, optional }) => `${name}=ready${optional ? '?' : ''}`),
-  ];
-  return texts.join(',');
+  ].join(',');
 }
 
 /** A plain name that is not a known sidecar's is a member's, for which `ready` is no condition. */

@@ -1,7 +1,4 @@
-/**
- * `--stop LADDER|auto|preset:NAME`. A ladder is `TERM:20s,INT:5s,KILL`: each rung is a signal and how long to wait
- * before the next.
- */
+/** `--stop LADDER|auto|preset:NAME`. A ladder is `TERM:20s,INT:5s,KILL`: signals, and the waits between them. */
 import type { Rung } from '../../core/config.ts';
 import { formatDuration, parseSomeTime } from './duration.ts';
 import { nearest } from './nearest.ts';
@@ -10,10 +7,7 @@ import { formatSignal, parseSignal } from './signals.ts';
 import { parsePresetName } from './stop-presets.ts';
 
 export interface StopSetting {
-  /**
-   * None: the stop signal goes to the command as it arrives. Those of a preset are not there before the command is
-   * known.
-   */
+  /** None: the stop signal goes on as it arrives. Those of a preset are not there before the command is known. */
   readonly rungs: readonly Rung[];
   /** The name of a preset, or `auto`; undefined: the user has written the rungs. */
   readonly preset: string | undefined;

@@ -1,11 +1,6 @@
-/**
- * Finds the nearest valid word to a wrong one, for messages. Case and the dashes and underscores between words do not
- * count, so that `--gracePeriod` and `--grace_period` find `--grace-period` at distance 0.
- */
+/** Finds the valid word nearest to a wrong one, for messages. Case, dashes and underscores do not count. */
 
-/**
- * `undefined` when nothing is near: more than a third of the word would have to change, and neither begins the other.
- */
+/** `undefined`: more than a third of the word would have to change, and neither begins the other. */
 export function nearest<const T extends string>(wrong: string, words: readonly T[]): T | undefined {
   const plain = normalise(wrong);
   if (plain === '') return undefined;

@@ -1,7 +1,4 @@
-/**
- * Parses the address of `--http`: `:8080`, `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/sexton.sock`. Also parses the
- * path of the termination log, the URL of a collector, and how soon the supervisor sleeps.
- */
+/** `--http` (`:8080`, `[::1]:8080`, `unix:/run/sexton.sock`), `--termination-log`, `--otlp` and `--sleep-after`. */
 import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { parsePort } from './action.ts';
 import type { HttpAddress } from './address.ts';
@@ -24,7 +21,6 @@ export function parseAddress(text: string): Parse<HttpAddress> {
 /** Kubernetes mounts a file here. */
 export const DEFAULT_TERMINATION_LOG = '/dev/termination-log';
 
-/** An absolute path of a file. */
 export function parseTerminationLog(text: string): Parse<string> {
   return parseFilePath(text, DEFAULT_TERMINATION_LOG);
 }

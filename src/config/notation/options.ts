@@ -48,9 +48,7 @@ export function splitQuoted(
   return options.ok ? good({ head: units.value.slice(0, begin.value), options: options.value }) : options;
 }
 
-/**
- * Finds where the options begin. A name that nearly matches is refused: as part of the action it would go unnoticed.
- */
+/** A name that nearly matches is refused: as part of the action it would go unnoticed. */
 function beginOf(units: readonly Unit[], names: OptionNames, protect: string): Parse<number> {
   for (const [at] of units.entries()) {
     const name = nameAt(units, at);

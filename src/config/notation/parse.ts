@@ -51,13 +51,9 @@ export function repeated<T>(values: readonly T[]): T | undefined {
   return values.find((value, index) => values.indexOf(value) !== index);
 }
 
-/** The message for a configuration file that is nested too deeply, from both parsers. */
 export const TOO_DEEP = 'is nested too deeply; a configuration has only a few levels';
 
-/**
- * Kubernetes leaves `$(NAME)` as it is when the variable is not declared before its use. So a value that still holds
- * one is always a mistake.
- */
+/** Kubernetes leaves `$(NAME)` as it is if the variable is not declared before its use, which is always a mistake. */
 export function unexpanded(text: string): string | undefined {
   const reference = /\$\([A-Za-z_][A-Za-z0-9_]*\)/.exec(text)?.[0];
   return reference && `${reference} was not expanded; declare that variable before this one in the Pod's env`;

@@ -1,7 +1,4 @@
-/**
- * Probes and hooks. A probe is an action with options, `http://:8080/healthz,period=2s,failures=5`. Names are short,
- * values and defaults are those of Kubernetes.
- */
+/** Probes and hooks, `http://:8080/healthz,period=2s,failures=5`: values and defaults are those of Kubernetes. */
 import type { HookAction, Probe, ProbeKind } from '../../core/config.ts';
 import { type ActionRules, formatAction, parseActionText } from './action.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './duration.ts';

@@ -71,10 +71,7 @@ function after(args: Words, alone: RegExp, pairs: RegExp): Words | undefined {
   return args[at]?.startsWith('-') ? undefined : args.slice(at);
 }
 
-/**
- * `sh -c 'prepare && exec nginx -g "daemon off;"'`: the last command, if it is one with `exec`. Without `exec` it is up
- * to the shell whether it stays as a process between.
- */
+/** The last command of `sh -c 'prepare && exec nginx'`, if it has `exec`: else the shell may stay in between. */
 function lastOfShell(args: Words): Words | undefined {
   const flags = args.findIndex((arg) => !/^-[elux]*$/.test(arg));
   if (!/^-[elux]*c$/.test(args[flags] ?? '')) return undefined;

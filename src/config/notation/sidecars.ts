@@ -68,8 +68,7 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
     image: /(^|\/)vault$/,
     words: /(^|\s)agent(\s|$)/,
     // developer.hashicorp.com, Vault Agent: the quit API, and a listener without metrics_only, which passes this on to
-    // Vault. The agent has
-    // no readiness of its own (hashicorp/vault issue 13602).
+    // Vault. The agent has no readiness of its own (hashicorp/vault issue 13602).
     quit: {
       port: 8200,
       paths: ['/agent/v1/quit'],
@@ -93,8 +92,7 @@ export const SIDECARS: Readonly<Record<string, Sidecar>> = {
   'consul-dataplane': {
     image: /(^|\/)consul-dataplane$/,
     // developer.hashicorp.com, consul-dataplane, -graceful-port and -envoy-admin-bind-port. Its own /graceful_startup
-    // says yes at once
-    // unless it is given a grace period, and after that in any case.
+    // says yes at once without a grace period, and after that in any case.
     quit: {
       port: 20_300,
       paths: ['/graceful_shutdown'],

@@ -1,6 +1,4 @@
-/**
- * Signals on the command line: lists (`QUIT,TERM`, `none`) and translations (`TERM:QUIT,HUP:-`).
- */
+/** Signals on the command line: lists (`QUIT,TERM`, `none`) and translations (`TERM:QUIT,HUP:-`). */
 import type { SignalMap } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
 import { didYouMean, nearest } from './nearest.ts';

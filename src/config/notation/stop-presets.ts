@@ -20,7 +20,6 @@ export interface StopPreset {
   readonly warning?: (use: Use) => string | undefined;
 }
 
-/** How the program is used here. */
 export interface Use {
   readonly args: readonly string[];
   /** From the first rung to KILL. */
@@ -69,7 +68,6 @@ const PRESETS: Readonly<Record<string, StopPreset>> = {
   'pgbouncer@1.23': { programs: /^(?!)/, signal: 'TERM' },
 };
 
-/** Aliases of presets. */
 const PRESET_ALIASES: Readonly<Record<string, string>> = {
   apache: 'apache2',
   httpd: 'apache2',

@@ -1,6 +1,4 @@
-/**
- * Parsers of small values: names, graveyard, hold, session, durations that may be `none`.
- */
+/** Parsers of small values: names, graveyard, hold, session, durations that may be `none`. */
 import type { Hold } from '../../core/config.ts';
 import { isMemberName, MAX_NAME } from '../../core/format/tombstone.ts';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -33,9 +31,7 @@ function makeName(text: string): string {
   return plain.replace(/^-+/, '').slice(0, MAX_NAME).replace(/-+$/, '');
 }
 
-/**
- * An absolute directory, without trailing slashes. The root is refused: tombstones would lie among the image's files.
- */
+/** The root is refused: tombstones would lie among the image's files. */
 export function parseGraveyard(text: string): Parse<string> {
   // Only a configuration file can contain one, and the kernel ends a path there.
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a directory such as /graveyard');

@@ -4,9 +4,7 @@
  */
 import { bad, good, type Parse, show } from './parse.ts';
 
-/**
- * One character, without the quotes and backslashes that protect it. An empty one stands for an empty pair of quotes.
- */
+/** One character, without quotes and backslashes that protect it. An empty one is an empty pair of quotes. */
 export interface Unit {
   readonly char: string;
   readonly isQuoted: boolean;

@@ -4,7 +4,6 @@
  */
 import type { HistoryEntry } from './tombstone.ts';
 
-/** The time from one end of the command to its next start. */
 export interface AbsenceRecord {
   /** Milliseconds since the stop request. */
   readonly AfterMs: number;

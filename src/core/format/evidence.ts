@@ -114,10 +114,7 @@ function thatFit(problems: readonly string[]): readonly string[] {
   });
 }
 
-/**
- * One line of JSON, at most 4096 bytes with its line end. What is too long loses whole keys from the end, but never the
- * summary.
- */
+/** One line of JSON of at most 4096 bytes. What is too long loses whole keys from the end, but never the summary. */
 export function formatEvidence(evidence: Evidence): string {
   const entries = Object.entries(evidence).map(([key, value]) => [
     key,
@@ -130,10 +127,7 @@ export function formatEvidence(evidence: Evidence): string {
   return `${JSON.stringify({ Summary: cleanText(evidence.Summary, MAX_EVIDENCE_TEXT) })}\n`;
 }
 
-/**
- * The evidence in one sentence: `stopped in 4.2 s (signal TERM): drain 2.1 s (312 connections), QUIT 2.1 s, exit code
- * 0, not forced, 23 s of grace left`.
- */
+/** One sentence: `stopped in 4.2 s (signal TERM): drain 2.1 s, QUIT 2.1 s, exit code 0, not forced`. */
 export function summaryOf(
   evidence: Omit<Evidence, 'Summary'>,
   { history }: { readonly history: readonly HistoryEntry[] },

@@ -79,7 +79,6 @@ export function parseRequest(text: string): ParsedRequest {
   return { ok: true, request: request as unknown as StopRequest };
 }
 
-/** The request names this boot and this life of the container. */
 export function isMeantFor(request: StopRequest, self: { readonly boot: string; readonly host: string }): boolean {
   return request.Boot === self.boot && request.Incarnation === self.host;
 }

@@ -43,8 +43,7 @@ export function parseTombstone(name: string, text: string): Parsed {
   const version = own(value, 'Version');
   if (version === undefined || version === 0) return parseKubexit(name, value);
   if (!isCount(version)) return notOk('Version is not a whole number');
-  const inside = own(value, 'Name');
-  if (inside !== name) return notOk('Name is not the name of the file');
+  if (own(value, 'Name') !== name) return notOk('Name is not the name of the file');
   return readKeys(name, version, value, READ_KEYS);
 }
 

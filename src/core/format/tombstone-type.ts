@@ -1,7 +1,4 @@
-/**
- * The types of the public format of tombstones. The npm package publishes them as they stand here (`package.ts`), so
- * this file imports nothing.
- */
+/** The public format of tombstones. The npm package publishes this file as it is (`package.ts`): it imports nothing. */
 
 export type Parsed =
   | { readonly ok: true; readonly tombstone: Tombstone }
@@ -68,10 +65,7 @@ export interface Tombstone {
   readonly Restarts?: number;
   /** When its command was first started in this container; RFC 3339 with up to nanoseconds, like all times below. */
   readonly Born?: string;
-  /**
-   * Since when this life of the command counts as started: startup probe and post-start are done. Absent between two
-   * lives.
-   */
+  /** Since when this life counts as started: startup probe and post-start are done. Absent between two lives. */
   readonly Started?: string;
   /** Since when this life is started and ready; absent while it is not. */
   readonly Healthy?: string;

@@ -28,16 +28,12 @@ export const RESERVE_BYTES = 8192;
 export const MAX_BYTES = 65_536;
 /** Most entries of `History`; beyond, the oldest middle ones go first. */
 export const MAX_HISTORY = 64;
-
 /** Most names in `StartAfter`. */
 export const MAX_START_AFTER = 64;
 /** Most names in `Mains`; with more it is left out. */
 export const MAX_MAINS = 16;
-/**
- * Longest free text (`Session`, `StopReason`, details of the history), in bytes as JSON writes it, without the quotes.
- */
+/** Longest free text (`Session`, `StopReason`, details of the history), in bytes inside the quotes of JSON. */
 export const MAX_TEXT = 256;
-
 /** Longest name of a member, which is a DNS label: RFC 1123. */
 export const MAX_NAME = 63;
 /** Most details of one entry of the history. */
@@ -134,7 +130,6 @@ const KEYS = [
   'Final',
 ] as const satisfies readonly (keyof Tombstone)[];
 
-/** Every key of the file, in its order. */
 export const TOMBSTONE_KEYS: readonly (keyof Tombstone)[] = [...KEYS, 'History'];
 
 function keyValue(key: (typeof KEYS)[number], value: Tombstone[(typeof KEYS)[number]]): string | undefined {

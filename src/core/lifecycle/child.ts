@@ -10,10 +10,7 @@ import { rfc3339 } from '../time.ts';
 import { turnToStrays } from './climb.ts';
 import { endAsWritten, endLife, finishMember } from './end.ts';
 
-/**
- * A command that cannot be started ends the member. One that ran before and lacks only resources now counts as one that
- * died.
- */
+/** Ends the member. A command that ran before and lacks only resources now counts as one that died. */
 export function onSpawnFailed(
   draft: Draft,
   { id, errno }: Event & { type: 'spawnFailed' },

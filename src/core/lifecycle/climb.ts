@@ -15,7 +15,6 @@ const UNKILLABLE_MS = 2_000;
 /** The time to write a death on a slow machine. */
 const WRITING_MS = 100;
 
-/** Begins with the first rung. */
 export function beginClimb(
   draft: Draft,
   { why, killAtMs }: Pick<Climb, 'why' | 'killAtMs'>,
@@ -84,7 +83,6 @@ export function giveUpOnUnkillable(draft: Draft): void {
   endLife(draft, child);
 }
 
-/** Goes on to the next rung, if there is one. */
 export function climbOn(draft: Draft): void {
   const { climb, now } = draft.state;
   if (climb === undefined || climb.killed || rungsOf(draft)[climb.rung + 1] === undefined) return;

@@ -4,7 +4,6 @@ import type { Event } from '../state/events.ts';
 import type { State } from '../state/state.ts';
 import { isProbe } from './tasks.ts';
 
-/** The chronicle with this event counted. */
 export function counted({ chronicle, tasks }: State, event: Event): Chronicle {
   const counter = counterOf(tasks, event);
   if (counter === undefined) return chronicle;

@@ -18,10 +18,7 @@ export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
   return drain.kind === 'fixed' ? drain.ms : drain.maxMs;
 }
 
-/**
- * The ports where probes ask a sidecar that is known by name, and no client connects. A URL may be a port of clients,
- * too.
- */
+/** The ports where only probes of a sidecar known by name connect. A URL may be a port of clients, too. */
 export function sidecarPorts({ quit, startReady, drain }: MemberConfig): readonly number[] {
   const calls = [...quit.map(({ name, calls: [call] }) => ({ name, call })), ...startReady];
   const ports = calls.filter(({ name }) => !name.includes('://')).map(({ call }) => call.port);
@@ -114,9 +111,7 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
   if (why === 'max' && steady !== undefined) say(draft, 'warn', keptAwake(steady));
 }
 
-/**
- * Probes look like this, and so do clients behind a proxy in the pod or the address of the node: only people can tell.
- */
+/** Probes look like this, and so do clients behind a proxy in the pod or the node's address: only people can tell. */
 function noneCounted({ drain }: MemberConfig, byAddress: number): string {
   const isNamed = drain?.kind === 'adaptive' && drain.ignore.length > 0;
   const those = isNamed ? 'a neighbour in the pod or an address in ignore=' : 'a neighbour in the pod';

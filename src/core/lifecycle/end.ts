@@ -57,10 +57,7 @@ export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): b
   return !checkOver(draft) && (wantsRestart(draft.config, death) || isInDoubt(draft));
 }
 
-/**
- * Whether it is unclear if the mains have finished. A sidecar that left now would be restarted by the platform and know
- * no more: endlessly, if its command ends quickly.
- */
+/** Whether it is unclear if the mains have finished: a sidecar that left now would be restarted, perhaps endlessly. */
 function isInDoubt({ config, state }: Draft): boolean {
   if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
   if (state.stop !== undefined) return false;

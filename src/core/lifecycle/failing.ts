@@ -24,7 +24,6 @@ export function decideToFail(draft: Draft): void {
   say(draft, 'error', `ending this life of the command: ${FAILURE_TEXTS[why]}`);
 }
 
-/** Ends a failed life by pre-stop and ladder. */
 export function endFailing(draft: Draft): void {
   const { failing, climb, stop, child } = draft.state;
   if (failing === undefined || climb !== undefined || child.is !== 'alive') return;

@@ -9,9 +9,7 @@ import { type Draft, update } from '../state/draft.ts';
 import { beginClimb } from './climb.ts';
 import { longestDrainMs } from './drain.ts';
 
-/**
- * Tells the host to forward the next stop request while nothing has to be waited for, and takes that back otherwise.
- */
+/** While nothing has to be waited for, the host forwards the next stop request; else that is taken back. */
 export function offerForwardOnce(draft: Draft): void {
   const { config, state } = draft;
   const { child, promptFor } = state;

@@ -8,7 +8,6 @@ import { type Draft, isDue, note, say, update, wakeAt } from '../state/draft.ts'
 import type { Hook, HookKind, Task } from '../state/state.ts';
 import { beginTask, dropTask, type Result, taskOf } from './tasks.ts';
 
-/** Begins post-start as soon as the child lives. */
 export function beginPostStart(draft: Draft): void {
   const { config, state } = draft;
   if (config.postStart === undefined || state.child.is !== 'alive' || state.climb !== undefined) return;

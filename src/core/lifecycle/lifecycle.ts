@@ -53,7 +53,6 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   return finishDraft(draft);
 }
 
-/** Reduces the events in order, and collects all their effects. */
 export function reduceAll(config: MemberConfig, state: State, events: readonly Event[]): Reduction {
   let reduction: Reduction = { state, effects: [], wakeAtMs: undefined };
   for (const event of events) {
@@ -67,14 +66,12 @@ export function reduceAll(config: MemberConfig, state: State, events: readonly E
 /** The time that a supervisor may take from the first events to its first action. */
 const BEGINNING_MS = 1_000;
 
-/** Folds an event into the facts. */
 function fold(draft: Draft, event: Event): void {
   const { from, run } = EVENTS[event.type] as Step<Event>;
   const { child } = draft.state;
   if (from.includes(child.is)) run(draft, event, child);
 }
 
-/** Applies the rules until none of them changes anything. */
 function advance(draft: Draft): void {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = draft.state;
@@ -92,7 +89,6 @@ const MAX_ROUNDS = 40;
 
 type ChildState = Child['is'];
 
-/** A row of the two tables. */
 export interface Step<Input> {
   /** The states of the child in which it applies. */
   readonly from: readonly ChildState[];

@@ -31,9 +31,7 @@ export interface PreparedEnd {
   readonly to: number;
   /** No other life follows. */
   readonly final: boolean;
-  /**
-   * The exit code of the container; `same`: that of the command; undefined: the supervisor has something left to do.
-   */
+  /** The exit code of the container; `same`: the command's; undefined: the supervisor has something left to do. */
   readonly code: number | 'same' | undefined;
   /** The tombstone without the blanks at its end, with places. */
   readonly text: string;
@@ -94,7 +92,6 @@ export function preparedEnds(config: MemberConfig, state: State, use: Use): read
   return [EXIT_0, FAILURES].flatMap((ends) => preparedEnd(config, state, use, ends) ?? []);
 }
 
-/** The prepared end that covers this exit code. */
 export function preparedEndBy(config: MemberConfig, state: State, use: Use, code: number): PreparedEnd | undefined {
   return preparedEnd(config, state, use, code === 0 ? EXIT_0 : FAILURES);
 }
@@ -185,10 +182,7 @@ function asEvents(...pairs: readonly (readonly [Timeless, Event['at'] | undefine
   return pairs.flatMap(([event, at]) => (at === undefined ? [] : [{ ...event, at } as Event]));
 }
 
-/**
- * A main must soon publish its stop: members with `--hold 2s` wait for that, and the platform may end the container
- * early. A sidecar only waits.
- */
+/** A main must soon publish its stop: others with `--hold 2s` wait for it, and the platform may leave less time. */
 const PATIENCE_MS = { main: 1_000, sidecar: 5_000 } as const;
 const LEAST_PATIENCE_MS = 100;
 
@@ -254,7 +248,6 @@ interface Layout {
   readonly courses: readonly (Pick<Course, 'moments'> & { readonly how: number })[];
 }
 
-/** The result of one sample end. */
 interface Outcome extends Course {
   readonly text: string;
   readonly final: boolean;
@@ -263,9 +256,7 @@ interface Outcome extends Course {
   readonly evidence: string;
 }
 
-/**
- * One prepared end for the whole range; undefined: the samples differ in more than times and codes, or need a decision.
- */
+/** One end for the whole range; undefined: the samples differ in more than times and codes, or need a decision. */
 function layOut(config: MemberConfig, state: State, use: Use, layout: Layout): PreparedEnd | undefined {
   const { prelude, before, range, courses } = layout;
   const outcomes = courses.flatMap(({ moments, how }) => outcomeOf(config, state, use, { moments, how, before }) ?? []);

@@ -13,7 +13,6 @@ import { rfc3339 } from '../time.ts';
 import { beginTaskAt, dropTask, type Result, taskOf } from './tasks.ts';
 
 const KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
-/** How much output of a failed probe a log line needs. */
 const MAX_LOGGED_OUTPUT = 512;
 
 /** Starts the probes that are due and ends those that are no longer wanted. */
@@ -60,10 +59,7 @@ export function markHealth(draft: Draft): void {
   if (config.probes.startup !== undefined && chronicle.started === undefined && isStarted) say(draft, 'info', 'is up');
 }
 
-/**
- * Whether the child serves and is not being ended: only then may a failure end its life. Sets the tick at which that
- * may change.
- */
+/** Whether the child serves and is not being ended, so a failure may end it. Sets the tick when that may change. */
 export function checkServing(draft: Draft): boolean {
   const { stop, climb, child, failing } = draft.state;
   if (child.is !== 'alive' || climb !== undefined || failing !== undefined) return false;

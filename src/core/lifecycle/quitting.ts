@@ -59,9 +59,7 @@ export function leaveIfDone(draft: Draft): void {
   wakeAt(draft, now.mono + maxWritingMs(deadline, now.mono));
 }
 
-/**
- * The limit without a deadline: with little CPU a write takes seconds, and a sidecar waits forever for a lost death.
- */
+/** Without a deadline: with little CPU a write takes seconds, and a sidecar waits forever for a lost death. */
 const MAX_WRITING_MS = 30_000;
 const MIN_WRITING_MS = 1_000;
 /** The lead over the platform's KILL, to exit with the code of the child. */

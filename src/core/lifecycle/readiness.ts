@@ -1,7 +1,4 @@
-/**
- * Whether a member is alive, started and ready, as /livez, /startupz and /readyz report it, and what it waits for in
- * words.
- */
+/** Whether a member is alive, started and ready, for /livez, /startupz and /readyz, and what it waits for, in words. */
 import type { MemberConfig } from '../config.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { blockersOf } from '../pod/order.ts';

@@ -3,16 +3,15 @@
  * gates must be open at the same time, so a ready process is still asked while another gate is shut.
  */
 import { type Draft, say, update } from '../state/draft.ts';
-import type { ReadyCheck, State, Task } from '../state/state.ts';
+import type { ReadyCheck, Task } from '../state/state.ts';
 import { beginTaskAt, indexOf, type Result, taskOf } from './tasks.ts';
 
-/** Starts the checks that are due. */
 export function startReadyChecks(draft: Draft): void {
   const { config, state } = draft;
   if (state.child.is !== 'unstarted' || state.stop !== undefined) return;
   for (const index of config.startReady.keys()) {
     const key = `ready ${index}` as const;
-    if (taskOf(draft.state, key) === undefined) beginTaskAt(draft, key, checkDueAtMs(draft.state, index));
+    if (taskOf(draft.state, key) === undefined) beginTaskAt(draft, key, state.looks[index]?.nextAtMs ?? 0);
   }
 }
 
@@ -32,7 +31,3 @@ export function onReadyAnswer(draft: Draft, { key, sinceMs }: Task, { ok, detail
 /** A proxy takes about a second to be ready: the checks begin often, then slow to a rate that is cheap for both. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
-
-function checkDueAtMs({ looks }: State, index: number): number {
-  return looks[index]?.nextAtMs ?? 0;
-}

@@ -9,10 +9,7 @@ import { longestDrainMs } from './drain.ts';
 
 type StopDetails = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among' | 'asked'>;
 
-/**
- * `waitMs`: the longest drain or linger. A stop that beats a restart goes on where that is: it begins no new wait, and
- * sends no signal again.
- */
+/** `waitMs`: the longest drain or linger. A stop that beats a restart begins no new wait and sends no signal again. */
 export function recordStop(draft: Draft, details: StopDetails, at: Instant, waitMs: number): void {
   const { stop, climb, chronicle } = draft.state;
   const beaten = isRestarting(draft.state) ? stop : undefined;

@@ -1,7 +1,4 @@
-/**
- * The tombstone and the evidence as projections of the state: nothing is kept for them alone, so they can be written
- * again at any time.
- */
+/** The tombstone and the evidence as projections of the state, so they can be written again at any time. */
 import type { MemberConfig } from '../config.ts';
 import { absencesIn, hurryIn } from '../format/course.ts';
 import {
@@ -16,8 +13,7 @@ import { cleanText, MAX_MAINS, type Tombstone, VERSION } from '../format/tombsto
 import { blockersOf } from '../pod/order.ts';
 import { restartsAll, restartsIfKilled } from '../restart.ts';
 import { SIGKILL, signalName } from '../signals.ts';
-import type { Chronicle } from '../state/chronicle.ts';
-import { bornOf } from '../state/chronicle.ts';
+import { bornOf, type Chronicle } from '../state/chronicle.ts';
 import type { State } from '../state/state.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {

@@ -56,10 +56,7 @@ export function isIdle({ child, stop, climb, isAwake }: State): boolean {
   return child.is === 'alive' && stop === undefined && climb === undefined && isAwake;
 }
 
-/**
- * How a sidecar ends once its mains report that they are gone for good; undefined: something else has to be done or
- * waited for.
- */
+/** How a sidecar ends once its mains are gone for good; undefined: something else has to be done or waited for. */
 export function endWithMains(config: MemberConfig, state: State): EndWith | undefined {
   const { peers } = state;
   if (config.role !== 'sidecar' || peers === undefined) return undefined;
@@ -91,9 +88,7 @@ export function endWithMains(config: MemberConfig, state: State): EndWith | unde
 
 const HOST_ID = /^[0-9a-f]{32}$/;
 
-/**
- * Whether a stop request leads only to a hold, and the end of these mains, whatever follows it, only to this signal.
- */
+/** Whether a stop request leads only to a hold, and the end of these mains, whatever follows, only to this signal. */
 function holdsUntilGone(config: MemberConfig, state: State, names: readonly string[], signal: number): boolean {
   // A hold for a limited time may end before any of them.
   if (config.hold.kind !== 'always') return false;

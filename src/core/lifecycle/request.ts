@@ -30,9 +30,7 @@ export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void 
   sendSignal(draft, translated);
 }
 
-/**
- * Where no signal is a stop request, TERM is still meant for the command: one that has not started yet is not started.
- */
+/** Where no signal is a stop request, TERM is still meant for a command that has not started: it is not started. */
 function isMeantForUnstarted({ config, state }: Draft, signal: number): boolean {
   return state.child.is === 'unstarted' && config.stopSignals.length === 0 && signal === SIGTERM;
 }
@@ -105,10 +103,7 @@ function onFirstRequest(draft: Draft, { at, signal, senderPid }: Request): void 
   say(draft, 'info', 'asked to stop', { signal: name, sender: senderPid });
 }
 
-/**
- * The platform's first request in a stop of our own hurries nothing and sends no signal again; every later one hurries
- * the stop.
- */
+/** The platform's first request in a stop of our own hurries nothing and sends no signal again; later ones hurry it. */
 function onFurtherRequest(draft: Draft, event: Request, stop: Stop): void {
   const { climb } = draft.state;
   const requests = stop.requests + 1;

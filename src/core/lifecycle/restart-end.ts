@@ -4,8 +4,7 @@
  */
 import { type ChildExit, statusOf } from '../exit.ts';
 import type { DeathReason } from '../format/tombstone.ts';
-import type { Backoff } from '../restart.ts';
-import { FIRST_BACKOFF_MS } from '../restart.ts';
+import { type Backoff, FIRST_BACKOFF_MS } from '../restart.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Child } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
@@ -66,7 +65,6 @@ function mayAskAgain(draft: Draft, why: string): boolean {
 /** The default of a Job's `backoffLimit`. */
 const BACKOFF_LIMIT = 6;
 
-/** Asks for a restart of the whole pod. */
 function askRestart(draft: Draft, why: string): void {
   const { config, state } = draft;
   const requestedMs = Math.max(state.now.mono, (state.restart?.requestedMs ?? 0) + 1);

@@ -1,5 +1,5 @@
 /** A restart in place: requested, joined, and ended by another start. */
-import { type ChildExit, EXIT, statusOf } from '../exit.ts';
+import { EXIT, statusOf } from '../exit.ts';
 import { isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
 import { restartsAllOn } from '../restart.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
@@ -73,8 +73,3 @@ function passRule(draft: Draft, restart: Restart, code: number): boolean {
 
 /** How long the platform may take to end all others once one has exited by its rule. */
 const RULE_MS = 30_000;
-
-/** A stop has beaten the restart: the previous life was the last one. */
-export function finishEndedForRestart(draft: Draft, exit: ChildExit): void {
-  finishMember(draft, { status: statusOf(exit), reason: 'stopped', exit });
-}

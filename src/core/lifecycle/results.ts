@@ -1,6 +1,5 @@
 /** The ends of tasks, reported by an event or by the clock. */
-import type { Draft } from '../state/draft.ts';
-import { say } from '../state/draft.ts';
+import { type Draft, say } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Task } from '../state/state.ts';
 import { timedOutAfter } from '../time.ts';

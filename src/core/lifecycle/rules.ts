@@ -1,5 +1,5 @@
 /** The rules that start the child and decide on its stop. `lifecycle.ts` has all rules in their order. */
-import { EXIT } from '../exit.ts';
+import { EXIT, statusOf } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
 import { mainsStateOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
@@ -15,7 +15,7 @@ import { beginClimb } from './climb.ts';
 import { endInBackoff, finishMember } from './end.ts';
 import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
 import { recordStop } from './record-stop.ts';
-import { finishEndedForRestart, startAgain } from './restarting.ts';
+import { startAgain } from './restarting.ts';
 import { dropTasks } from './tasks.ts';
 
 /** A sidecar stops when its mains have finished, also in the middle of a restart. */
@@ -61,7 +61,9 @@ export function startChildWhenReady(draft: Draft): void {
   if (state.child.is !== 'unstarted') return;
   if (isRestarting(state)) return startAgain(draft);
   if (state.stop !== undefined) {
-    if (state.child.after !== undefined) return finishEndedForRestart(draft, state.child.after);
+    const exit = state.child.after;
+    // The stop has beaten the restart: the previous life was the last one.
+    if (exit !== undefined) return finishMember(draft, { status: statusOf(exit), reason: 'stopped', exit });
     return finishUnstarted(draft, state.stop.origin === 'platform' ? EXIT.signalBase + state.stop.signal : EXIT.ok);
   }
   const looksFirst = config.role === 'sidecar' || config.startAfter.length > 0;
@@ -198,7 +200,6 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
 }
 
-/** Starts the next life after a backoff. */
 export function restartAfterBackoff(draft: Draft): void {
   const { child, now } = draft.state;
   if (child.is !== 'backoff') return;

@@ -1,7 +1,4 @@
-/**
- * The stages of a stop, each with its beginning: the evidence at the end of a life is made from them. They decide
- * nothing.
- */
+/** The stages of a stop, each with its beginning, from which the evidence is made. They decide nothing. */
 import type { StageName } from '../format/evidence.ts';
 import { trimHistory } from '../format/tombstone.ts';
 import { ladderOf } from '../ladder.ts';

@@ -1,7 +1,4 @@
-/**
- * Stop signals that the host has sent on its own: by a reflex when the mains are gone (`reflexes.ts`), or by the
- * fallback (`fallback.ts`).
- */
+/** Stop signals that the host has sent on its own, by a reflex (`reflexes.ts`) or by the fallback (`fallback.ts`). */
 import { SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';

@@ -56,7 +56,6 @@ export function forgetTask(draft: Draft, { id }: Task): void {
   update(draft, { tasks: draft.state.tasks.filter((task) => task.id !== id) });
 }
 
-/** Ends all tasks, as with the end of the child. */
 export function dropTasks(draft: Draft): void {
   for (const { key } of draft.state.tasks) dropTask(draft, key);
 }

@@ -11,7 +11,6 @@ import { type Draft, update, wakeAt } from '../state/draft.ts';
 import type { PeerView } from '../state/peer.ts';
 import { isPast, nextLookMs, STALE_AFTER_MS } from './standing.ts';
 
-/** Compares what a peer was with what it is now. */
 export function learnBoot(draft: Draft, before: PeerView, { tombstone }: PeerView): void {
   const { Boot } = tombstone;
   if (Boot === undefined || isKnownBoot(draft, Boot) || before.liveness !== 'held') return;

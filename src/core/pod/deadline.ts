@@ -34,7 +34,6 @@ type Asked = Event & { readonly type: 'stopAsked' };
 /** The assumed grace period where none is declared: the default of Kubernetes. */
 export const ASSUMED_GRACE_MS = 30_000;
 
-/** The beginning and the end of a span of time. */
 export type Budget = Pick<Deadline, 'sinceMs' | 'atMs'>;
 
 export function graceOf(config: MemberConfig): number {
@@ -80,10 +79,7 @@ export function lastMomentMs(config: MemberConfig, state: State): number | undef
   return moments.length === 0 ? undefined : Math.min(...moments);
 }
 
-/**
- * The earliest deadline of peers that stop, too, or have died since. The deadline of a restart that we completed is
- * over.
- */
+/** The earliest deadline of peers that stop, too, or have died since; that of a restart that we completed is over. */
 function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | undefined {
   const deadlines = Object.values(state.peers ?? {})
     .filter(

@@ -38,9 +38,7 @@ export function rosterOf(config: MemberConfig, state: State): readonly string[] 
     .map((peer) => peer.tombstone.Name);
 }
 
-/**
- * Whether members that must outlive this one still have to wait for it. A member that never started holds up no other.
- */
+/** Whether members that must outlive this one still wait for it. A member that never started holds up no other. */
 export function holdsUp(standing: Standing): boolean {
   return standing.is === 'alive' || (standing.is === 'unsure' && !standing.waiting);
 }

@@ -12,7 +12,6 @@ import { isOfAnotherSession } from './standing.ts';
 /** The current activity of this member: in a stop the deadlines of others matter, in a restart all that take part. */
 export type Business = 'own' | 'stop' | 'restart';
 
-/** The activity by its own tombstone. */
 export function businessOf({ StopRequested, StopReason }: Tombstone): Business {
   return StopRequested === undefined ? 'own' : StopReason === RESTART ? 'restart' : 'stop';
 }

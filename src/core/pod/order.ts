@@ -1,7 +1,4 @@
-/**
- * Stop order is the reverse of start order. A member stops after all members that name it in their `StartAfter`, and a
- * sidecar also after all mains.
- */
+/** Stop order is the reverse of start order, by `StartAfter`; a sidecar stops also after all mains. */
 import type { MemberConfig } from '../config.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
 import { holdsUp, rosterOf } from './finished.ts';

@@ -60,10 +60,7 @@ function sameLife(before: PeerView, view: PeerView): boolean {
   );
 }
 
-/**
- * Warns of a main that restarts after its sidecar has decided to stop: it will run without it, and nothing can repair
- * that silently.
- */
+/** It will run without this sidecar, which has decided to stop, and nothing can repair that silently. */
 function warnAboutRestartedMain(draft: Draft, before: PeerView, view: PeerView): void {
   const { Name, Born, Incarnation, Reason } = view.tombstone;
   if (draft.state.stop?.origin !== 'self' || !rosterOf(draft.config, draft.state).includes(Name)) return;

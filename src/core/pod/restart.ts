@@ -27,9 +27,7 @@ export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
   return { ...last, among, graceMs, byRule: last.byRule ?? first.byRule };
 }
 
-/**
- * The longer grace period, so that no request is cut short. `undefined`: one of the two allows each member its own.
- */
+/** The longer grace period, so that no request is cut short. `undefined`: one of the two allows each member its own. */
 function longer(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? undefined : Math.max(a, b);
 }
@@ -67,10 +65,7 @@ export function restartsOfOthers(
   return { asks, untilMs: doubts.length === 0 ? undefined : Math.min(...doubts) };
 }
 
-/**
- * Whether all had ended for it before this container started, as another member has started again. Members that still
- * wait are about to see that.
- */
+/** Whether all had ended for it before we started, as another has started again. Those that wait will soon see it. */
 function isOver(config: MemberConfig, state: State, { requestedMs }: RestartAsk): boolean {
   const hasStarted = (peer: Peer): boolean => {
     const { RestartRequested, StopRequested } = peer.tombstone;
@@ -104,10 +99,7 @@ function askOf(tombstone: Tombstone, startedAtMs: number): RestartAsk | undefine
   };
 }
 
-/**
- * Whether its writer seems alive. A tombstone from before our start may be that of a dead member, unless it names a
- * restart requested since then.
- */
+/** Whether its writer seems alive. One from before our start may be dead, unless it names a restart since then. */
 function isHeard({ startedAtMs }: State, { liveness, refused, foundAtStart, tombstone }: Peer): boolean {
   const isOfBefore = foundAtStart && (tombstone.RestartRequested ?? 0) <= startedAtMs;
   return liveness === 'held' || (liveness === 'none' && refused !== true && !isOfBefore);
@@ -118,9 +110,7 @@ export function hasEndedForRestart({ tombstone }: Peer): boolean {
   return tombstone.StopReason === RESTART && tombstone.Phase === 'waiting';
 }
 
-/**
- * Whether it reports a restart that we have completed: its writer starts again as well, and its next tombstone says so.
- */
+/** Whether it reports a restart that we completed: its writer starts again too, and its next tombstone says so. */
 export function tellsOfPassed(
   { restart }: Pick<State, 'restart'>,
   { StopReason, RestartRequested }: Tombstone,

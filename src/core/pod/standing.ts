@@ -44,10 +44,7 @@ export function standingOf(config: MemberConfig, state: State, peer: Peer | unde
   return { is: 'dead', final: isFinal(config, tombstone, false), succeeded: false, started: !waiting, lost: true };
 }
 
-/**
- * Whether it was past when the graveyard was last read. The clock alone does not decide: after a pause, old news may be
- * heard first.
- */
+/** Whether it was past when the graveyard was last read. After a pause the clock is ahead of news not yet heard. */
 export function isPast(state: State, atMs: number): boolean {
   return state.lookedMs >= atMs;
 }
@@ -92,10 +89,7 @@ function isFinal(config: MemberConfig, { RestartPolicy, RestartsIfKilled }: Tomb
   return RestartsIfKilled !== true && isFinalUnder(RestartPolicy ?? config.restartPolicy, succeeded);
 }
 
-/**
- * Members of other sessions whose socket no process holds: their files can be removed. (Another boot may be another
- * node.)
- */
+/** Other sessions' members whose socket no process holds: their files can go. (Another boot may be another node.) */
 export function leftoversOfOtherSessions(config: MemberConfig, state: State): readonly string[] {
   return Object.values(state.peers ?? {})
     .filter(({ liveness, tombstone }) => liveness !== 'held' && isOfAnotherSession(config, tombstone))

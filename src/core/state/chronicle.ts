@@ -1,7 +1,4 @@
-/**
- * The chronicle: facts kept for the record. It is part of the state, but the rules only ask it whether this life has
- * started and is ready.
- */
+/** Facts kept for the record: the rules only ask the chronicle whether this life has started and is ready. */
 import type { ProbeKind } from '../config.ts';
 import type { ChildExit } from '../exit.ts';
 import type { StageName } from '../format/evidence.ts';
@@ -17,7 +14,7 @@ export interface Chronicle {
   /** Since when this life is started and ready. */
   readonly healthy: string | undefined;
   /** How the life before this one ended. */
-  readonly last: LastLife | undefined;
+  readonly last: { readonly at: string; readonly status: number; readonly reason: DeathReason } | undefined;
   readonly stopRequested: string | undefined;
   readonly died: string | undefined;
   readonly diedMonotonic: number | undefined;
@@ -37,12 +34,6 @@ export interface Stage {
 
 export type Counter = 'supervisors' | 'signals' | 'oomKills' | `${ProbeKind} ${'success' | 'failure'}`;
 export type Tally = Readonly<Partial<Record<Counter, number>>>;
-
-export interface LastLife {
-  readonly at: string;
-  readonly status: number;
-  readonly reason: DeathReason;
-}
 
 /** When the command was first started. The memo of an older sexton has the last life only. */
 export function bornOf({ firstBorn, born }: Chronicle): string | undefined {

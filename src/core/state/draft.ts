@@ -47,10 +47,7 @@ export function wakeAt(draft: Draft, atMs: number | undefined): void {
   if (draft.wakeAtMs === undefined || atMs < draft.wakeAtMs) draft.wakeAtMs = atMs;
 }
 
-/**
- * Adds an entry to the tombstone's history. Its texts are cut as in the tombstone, because the memo that holds them is
- * bounded.
- */
+/** Adds to the tombstone's history. Texts are cut as in the tombstone, because the memo that holds them is bounded. */
 export function note(
   draft: Draft,
   event: string,

@@ -94,17 +94,10 @@ type Finding =
 
 export type Event = (ChildReport | Finding) & { readonly at: Instant };
 
-/** What the host does with the child when told to. */
 export type ChildCommand =
-  /**
-   * Signal the process group of `id`, if there still is one. The host continues stopped processes after TERM, HUP, INT
-   * and QUIT.
-   */
+  /** Signal the group of `id`, if there is one. The host continues stopped processes after TERM, HUP, INT and QUIT. */
   | { readonly type: 'kill'; readonly id: number; readonly signal: number }
-  /**
-   * Forward these signals to the group of `id` at once, from now on. Other signals are reported as `signal`. Replaces
-   * the table before it.
-   */
+  /** Forward these, and no others, to the group of `id` at once, from now on. Others are reported as `signal`. */
   | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /**
    * Forward the first of these signals at once and report it as `forwarded`; that clears the table. It is how a stop
@@ -126,9 +119,7 @@ export type Effect =
       readonly message: string;
       readonly details: Readonly<Record<string, unknown>>;
     }
-  /**
-   * Run this probe or hook, never a sleep; `taskEnded` of the same id follows, after `timeoutMs` at the latest if set.
-   */
+  /** Run this probe or hook, never a sleep; `taskEnded` of the same id follows, after `timeoutMs` at the latest. */
   | {
       readonly type: 'startTask';
       readonly id: number;
@@ -137,10 +128,7 @@ export type Effect =
     }
   /** End a task that still runs; `taskEnded` may still follow. */
   | { readonly type: 'endTask'; readonly id: number }
-  /**
-   * Watch incoming connections; `trafficSeen` or `trafficUnavailable` follows. The counts are those of earlier
-   * supervisors.
-   */
+  /** Watch new connections; `trafficSeen` or `trafficUnavailable` follows. The counts are of earlier supervisors. */
   | {
       readonly type: 'watchTraffic';
       readonly drain: AdaptiveDrain;

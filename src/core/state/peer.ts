@@ -1,21 +1,16 @@
 /** What this member knows about another one: its last readable tombstone, and whether its writer is alive. */
 import type { Tombstone } from '../format/tombstone.ts';
 
-/**
- * `held`: a connection to the holder of the peer's liveness socket is open. `lost`: the other side has closed it.
- * `none`: there was none in this life of the peer, or its tombstone says it is dead.
- */
-export type PeerLiveness = 'held' | 'lost' | 'none';
-
 export interface PeerView {
   readonly tombstone: Tombstone;
-  readonly liveness: PeerLiveness;
+  /**
+   * `held`: a connection to the holder of the peer's liveness socket is open. `lost`: the other side has closed it.
+   * `none`: there was none in this life of the peer, or its tombstone says it is dead.
+   */
+  readonly liveness: 'held' | 'lost' | 'none';
   /** CLOCK_MONOTONIC milliseconds of our clock. Only with `lost`. */
   readonly lostAt?: number;
-  /**
-   * Only with `none`: no process holds its socket. Without this, `none` proves nothing: not every volume carries
-   * sockets, and connecting may be denied.
-   */
+  /** Only with `none`: no process holds its socket. `none` alone proves nothing: a volume may carry no sockets. */
   readonly refused?: true;
   /** The first scan found it in this same life and death. */
   readonly foundAtStart: boolean;

@@ -13,10 +13,7 @@ import type { Peer } from './peer.ts';
 
 /** The actual state of the supervised process. A value exists only where it means something. */
 export type Child =
-  /**
-   * Nothing has started yet: a start gate is shut, or the graveyard is unread. `after`: how the previous life ended, in
-   * a restart of the pod.
-   */
+  /** A start gate is shut, or the graveyard is unread. `after`: how the life before ended, in a restart of the pod. */
   | { readonly is: 'unstarted'; readonly after?: ChildExit }
   /** `after`: how the previous life ended, if there was one. */
   | { readonly is: 'spawning'; readonly id: number; readonly after?: ChildExit | undefined }
@@ -43,15 +40,10 @@ export type Child =
       readonly final: boolean;
     };
 
-/**
- * Whether the platform or sexton decided that this member stops. Only the platform's stop ends in the platform's
- * SIGKILL.
- */
-export type StopOrigin = 'platform' | 'self';
-
 /** The desired stop. It never goes away, except that a restart's ends when the member starts again. */
 export interface Stop {
-  readonly origin: StopOrigin;
+  /** Only the platform's stop ends in the platform's SIGKILL. */
+  readonly origin: 'platform' | 'self';
   /** As in the tombstone: `signal TERM`, `mains finished`. */
   readonly reason: string;
   readonly atMs: number;
@@ -61,10 +53,7 @@ export interface Stop {
   readonly requests: number;
   /** The end of drain or linger; for an adaptive drain first its latest end, then its actual one. */
   readonly earliestMs: number;
-  /**
-   * The members that `sexton stop` named together: only these are waited for. undefined: all, or a stop of another
-   * origin.
-   */
+  /** The members that `sexton stop` named together, which alone are waited for; undefined: all, or another origin. */
   readonly among?: readonly string[] | undefined;
   /** The platform's first request, to recognize the same signal when it comes again right behind it. */
   readonly asked?: { readonly signal: number; readonly atMs: number };
@@ -79,10 +68,7 @@ export function isHurried({ requests }: Pick<Stop, 'requests'>): boolean {
   return requests >= 2;
 }
 
-/**
- * A restart in place of the pod, or of some members. The time of the request identifies it; two requests are merged,
- * and the later time counts.
- */
+/** A restart in place of the pod, or of some members, identified by its time. Two are merged under the later time. */
 export interface RestartAsk {
   /** CLOCK_MONOTONIC milliseconds. */
   readonly requestedMs: number;
@@ -92,9 +78,7 @@ export interface RestartAsk {
   readonly graceMs: number | undefined;
   /** undefined: all members. */
   readonly among: readonly string[] | undefined;
-  /**
-   * A member with a rule that restarts all containers on this code exits with it; undefined: all start again in place.
-   */
+  /** The exit code of a member with a rule that restarts all containers on it; undefined: all start again in place. */
   readonly byRule: number | undefined;
 }
 
@@ -143,7 +127,6 @@ export interface Failing {
   readonly sinceMs: number;
   /** RFC 3339. */
   readonly since: string;
-  /** When the child is killed. */
   readonly killAtMs: number;
 }
 
@@ -187,10 +170,7 @@ export interface ReadyCheck {
   readonly nextAtMs: number;
 }
 
-/**
- * The ladder under way: for a stop, for a life that has failed, or (`rest`) for the leftovers of a command that has
- * ended.
- */
+/** The ladder under way: for a stop, a life that has failed, or (`rest`) what an ended command has left behind. */
 export interface Climb {
   readonly why: 'stop' | 'rest' | 'failing';
   readonly rung: number;
@@ -230,11 +210,10 @@ export interface State {
   /** The run of the pod's init containers that this container follows; undefined: not recorded, or not read yet. */
   readonly generation: string | undefined;
   /** When this container started. */
+  /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
-  /**
-   * When the graveyard was last read. Doubt about a peer becomes a death only by the time of a read, not by the clock.
-   */
+  /** When the graveyard was last read. By that time, not by the clock, doubt about a peer becomes a death. */
   readonly lookedMs: number;
   /** All earlier events have been folded in: the rules may act. */
   readonly isAwake: boolean;
