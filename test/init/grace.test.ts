@@ -83,6 +83,22 @@ onBench('init leaves the end of a stop that is overdue to a supervisor that acts
   assert.deepEqual(await init.ended, { code: 7, signal: null });
 });
 
+onBench('init leaves before the platform KILLs while each supervisor dies after its first commit', async (bench) => {
+  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 60_000 });
+  const endMs = monotonicMs() + 4_000;
+  supervisor.commit('leave-at', endMs, 'kill', 1, SIGKILL);
+  await supervisor.expect('exited');
+  const ended = init.ended.then(({ code }) => ({ code, atMs: monotonicMs() }));
+  for (let life: Supervisor | undefined = supervisor; life !== undefined; ) {
+    await life.kill();
+    life = await Promise.race([init.supervisor(), ended.then(() => undefined)]);
+    if (life !== undefined) await passed(life, bench, 'tell-reaped');
+  }
+  const { code, atMs } = await ended;
+  assert.equal(code, 128 + SIGKILL);
+  assert.ok(atMs < endMs, `${atMs - endMs} ms late`);
+});
+
 onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));

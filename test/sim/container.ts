@@ -452,7 +452,8 @@ export class Container {
   get #lost(): Lost {
     const owesSinceMs = Math.min(this.#dueMs ?? NEVER, this.queue[0]?.atMs ?? NEVER);
     const lostAtMs = this.#starts.lostAtMs(this.world.agenda.monoMs, owesSinceMs);
-    return { ...this.#stopping, goneAtMs: this.#starts.goneAtMs(owesSinceMs), lostAtMs };
+    const goneAtMs = this.#starts.goneAtMs(owesSinceMs);
+    return { ...this.#stopping, goneAtMs, lostAtMs, hasFailed: this.#starts.hasFailed };
   }
 
   /** When init has to act by itself, or to look whether it has to. */

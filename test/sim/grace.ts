@@ -23,7 +23,7 @@ export interface Stopping {
 }
 
 /** `goneAtMs`: since when no supervisor acts. `lostAtMs`: since when init has not heard from a sound one. */
-export type Lost = Stopping & { readonly goneAtMs: number; readonly lostAtMs: number };
+export type Lost = Stopping & { readonly goneAtMs: number; readonly lostAtMs: number; readonly hasFailed: boolean };
 
 /** The oldest stop request that is not acknowledged. */
 export function oldestStop({ config, state, queue }: Stopping): Queued | undefined {
@@ -58,7 +58,8 @@ function requestEndsAtMs(stopping: Stopping): number {
 /** When init leaves, once the command has ended. */
 export function leavesAtMs(stopping: Lost): number {
   const leaveAtMs = hostLeaveAtMs(stopping.state) ?? NEVER;
-  return Math.max(Math.min(leaveAtMs, requestEndsAtMs(stopping)) - AHEAD_MS, stopping.goneAtMs + LATE_MS);
+  const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
+  return Math.max(Math.min(leaveAtMs, requestEndsAtMs(stopping)) - AHEAD_MS, sinceMs + LATE_MS);
 }
 
 const NEVER = Number.POSITIVE_INFINITY;

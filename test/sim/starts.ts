@@ -66,6 +66,11 @@ export class Starts {
     return { inMs, isAlone: false };
   }
 
+  /** Those since a sound one have died too soon. */
+  get hasFailed(): boolean {
+    return this.#failures > 0;
+  }
+
   /** Since when no supervisor acts. `owesSinceMs`: since when a commit is due. */
   goneAtMs(owesSinceMs: number): number {
     return this.#hasCommitted ? owesSinceMs : this.#diedAtMs;

@@ -17,7 +17,9 @@ void go_on_alone(struct init *init) {
 
 int64_t leaves_at(const struct init *init) {
   if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
-  int64_t ends_at = request_ends_at(init), gone_at = supervisor_gone_at(init);
+  /* One that dies soon after each start records nothing. */
+  int64_t gone_at = init->supervisor.failures > 0 ? supervisor_lost_at(init) : supervisor_gone_at(init);
+  int64_t ends_at = request_ends_at(init);
   if (init->grace.leave_at < ends_at) ends_at = init->grace.leave_at;
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
   return ends_at - AHEAD_MS > gone_at + RECORD_MS ? ends_at - AHEAD_MS : gone_at + RECORD_MS;
