@@ -1,4 +1,3 @@
-/** What a rule has found, and where. */
 import type { Place } from './input/source.ts';
 
 export const SEVERITIES = ['info', 'warning', 'error'] as const;

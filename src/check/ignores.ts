@@ -18,7 +18,6 @@ export interface Ignore {
   readonly rules: readonly string[];
   readonly reason: string | undefined;
   readonly place: Place;
-  /** Findings that begin in here. */
   readonly covers: Range;
   /** It is an annotation, and `covers` is the object. */
   readonly isOfObject: boolean;

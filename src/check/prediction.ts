@@ -38,7 +38,6 @@ function titleOf({ workload: { kind, name, pod } }: CheckedWorkload): string {
   return cleanText(`${kind}/${name} of ${pod.source.path}`);
 }
 
-/** By the name of the member. */
 function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
   const nameOf = (index: number): string | undefined => containers[index]?.sexton?.run?.member.name;
   return new Map(timeline.containers.map((stop, index) => [nameOf(index) ?? stop.name, stop]));

@@ -154,7 +154,6 @@ function factsOf(path: string, name: string, facts: Record<string, unknown>): Im
 type Shape = readonly [isRight: (value: unknown) => boolean, what: string];
 const TEXT: Shape = [(value) => typeof value === 'string', 'a text'];
 const TEXTS: Shape = [(value) => Array.isArray(value) && value.every(TEXT[0]), 'a list of texts'];
-/** By the keys of `ImageFacts`. */
 const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
   entrypoint: TEXTS,
   cmd: TEXTS,
@@ -168,7 +167,6 @@ const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
   programs: TEXTS,
 };
 
-/** What an earlier `-o json=FILE` has written. */
 function baselineOf(path: string): ReadonlySet<string> {
   const { findings } = record('--baseline', path, jsonFile('--baseline', path));
   if (!Array.isArray(findings))

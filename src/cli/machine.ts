@@ -1,6 +1,4 @@
-/**
- * What a configuration depends on in this machine: files, directories, and whether stderr is a terminal.
- */
+/** What a configuration depends on in this machine: files, directories, and whether stderr is a terminal. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,6 @@
  * that decision is loaded before it. As sexton-init passes process.argv on, the words after the program's own name
  * begin at index 2.
  */
-
 import { dropInOf } from '../config/dropin/dropin.ts';
 import type { DropIn } from '../config/dropin/line.ts';
 import { isRun } from '../config/subcommand.ts';

@@ -38,11 +38,9 @@ import {
 } from './notation/values.ts';
 
 interface Row {
-  /** What stands for the value in `help`. */
   readonly takes: string;
   readonly parse: (text: string) => Parse<unknown>;
   readonly format: (value: never) => string;
-  /** The only valid values, if they are few. */
   readonly choices?: readonly string[];
   readonly default?: string | Readonly<Record<Role, string>>;
   readonly defaultNote?: string;
@@ -59,7 +57,6 @@ interface Row {
   readonly repeats?: true;
   /** How a map in a configuration file joins its keys and values. */
   readonly pairs?: ':' | '=';
-  /** A value in such a map may be a list. */
   readonly pairsOfLists?: true;
 }
 
@@ -306,7 +303,6 @@ export function variableOf(flagName: string): string {
   return `SEXTON_${flagName.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** The default as help prints it. */
 export function defaultTextOf(key: Key): string {
   const { default: value, defaultNote } = FLAGS[key];
   return typeof value === 'object' ? `main ${value.main}, sidecar ${value.sidecar}` : (value ?? defaultNote ?? 'none');

@@ -21,7 +21,6 @@ import { keptConfig, MAX_KEPT_BYTES, type Program, type RunConfig, type Terminat
 import { type Settings, settle } from './settle.ts';
 import { chooseStop } from './stop-choice.ts';
 
-/** One row of `explain`. */
 export interface Source {
   readonly key: string;
   readonly value: string;
@@ -33,9 +32,7 @@ export type Resolution =
       readonly ok: true;
       readonly run: RunConfig;
       readonly warnings: readonly string[];
-      /** Lines to log once at the start. */
       readonly notes: readonly string[];
-      /** The flags that keep the supervisor awake. */
       readonly awakeFor: readonly string[];
       readonly sources: readonly Source[];
     }
@@ -54,7 +51,6 @@ export interface Files {
   readonly isDirectory: (path: string) => boolean;
   /** Whether nothing is there; false if that is unknown. */
   readonly isMissing: (path: string) => boolean;
-  /** Whether stderr is a terminal. */
   readonly isTerminal: boolean;
   /** What needs a supervisor from the start, as sexton-init says; undefined: nothing, this is a plain command. */
   readonly whyNode?: string | undefined;

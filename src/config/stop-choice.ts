@@ -11,7 +11,6 @@ import type { Settings } from './settle.ts';
 /** The configuration with the consequences of a preset. */
 interface StopChoice {
   readonly settings: Settings;
-  /** Lines to log at the start. */
   readonly notes: readonly string[];
   readonly warnings: readonly string[];
 }

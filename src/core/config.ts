@@ -1,7 +1,6 @@
 /**
- * The configuration of one member, as the lifecycle sees it: validated, complete, frozen.
- * Made once at the border (`src/config/resolve.ts`); nothing below reads argv or the environment.
- * All durations are integral milliseconds.
+ * The configuration of one member, as the lifecycle sees it: validated, complete, frozen. Made once at the border
+ * (`src/config/resolve.ts`); nothing below reads argv or the environment. All durations are integral milliseconds.
  */
 import type { RestartPolicy, Role } from './format/tombstone-type.ts';
 

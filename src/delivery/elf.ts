@@ -26,7 +26,6 @@ const SHT_DYNSYM = 11;
 
 type Fields<Name extends string> = Readonly<Record<Name, number>>;
 
-/** An entry of the program header table. */
 type Segment = Fields<'type' | 'flags' | 'offset' | 'address' | 'size' | 'memorySize' | 'align'>;
 
 export interface SegmentTable {
@@ -34,7 +33,6 @@ export interface SegmentTable {
   readonly segments: readonly Segment[];
 }
 
-/** A stretch of memory. */
 export type Extent = Fields<'address' | 'size'>;
 
 export function readNeeds(path: string, elf: Buffer = readFileSync(path)): ElfNeeds {
@@ -67,7 +65,6 @@ export function segmentsOf(elf: Buffer, path = 'the program'): SegmentTable {
   return { offset, segments };
 }
 
-/** The segment that is loaded there. */
 function findLoad(segments: readonly Segment[], { address, size }: Extent): Segment | undefined {
   return segments.find((it) => it.type === PT_LOAD && address >= it.address && address + size <= it.address + it.size);
 }
@@ -173,13 +170,10 @@ function withoutSections(elf: Buffer): Buffer {
   return elf.fill(0, 40, 48).fill(0, 58, 64);
 }
 
-/** The pages that go. */
 interface Hole {
   readonly home: Segment;
-  /** In memory. */
   readonly from: number;
   readonly to: number;
-  /** In the file. */
   readonly start: number;
   readonly bytes: number;
 }

@@ -18,7 +18,6 @@ export function layInventory(directory: string): string {
   return inventoryDigest(text);
 }
 
-/** The whole directory, and with `all` each file. */
 export function printWeights(directory: string, digest: string, tookMs: number, all: boolean): void {
   const sizes = filesIn(directory).map((name) => [name, statSync(join(directory, name)).size] as const);
   const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);

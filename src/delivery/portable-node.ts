@@ -15,7 +15,6 @@ import { placeContent, readIfThere } from './place.ts';
 
 export type Arch = 'x64' | 'arm64';
 
-/** Which data of ICU bin/node has. */
 export type Icu = 'english' | 'full';
 
 export interface PortableNode {
@@ -64,7 +63,6 @@ export function layNode(
   return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')] };
 }
 
-/** The stamp says what the program was made of. */
 function layProgram(target: string, source: string, icu: Icu, stamp: string, version: string): void {
   const content = JSON.stringify({ version, source, icu, recipe: recipe() });
   if (existsSync(target) && readIfThere(stamp)?.toString() === content) return;

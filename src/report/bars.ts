@@ -28,7 +28,6 @@ export interface Mark {
 export interface Prediction {
   /** `Deployment/web of web.yaml`. */
   readonly of: string;
-  /** By the member's name. */
   readonly members: ReadonlyMap<string, MemberPrediction>;
 }
 
@@ -52,7 +51,6 @@ export interface Axis {
 /** How much of the time after the request is shown before it: enough to see which members were running. */
 const LEAD = 1 / 12;
 
-/** From a little before the first stop request on. */
 export function axisBetween(zeroMs: number, endMs: number): Axis {
   const untilMs = Math.max(zeroMs + 1, endMs);
   return { fromMs: zeroMs - (untilMs - zeroMs) * LEAD, zeroMs, untilMs };

@@ -116,7 +116,6 @@ export function isOnAxis({ untilMs }: Axis, { atMs }: Pick<Note, 'atMs'>): boole
   return atMs <= untilMs;
 }
 
-/** What a picture of it shows, in words. */
 export function legendOf({ rows }: Chart): readonly (readonly [Paint | Mark['kind'], string])[] {
   const used = new Set<string>(
     rows.flatMap(({ bars, marks }) => [...bars.map(({ paint }) => paint), ...marks.map(({ kind }) => kind)]),

@@ -1,4 +1,3 @@
-/** Many pods' stops as figures by workload. */
 import { seconds } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import { isAsPredicted } from './prediction.ts';
@@ -14,7 +13,6 @@ export interface Quantiles {
 export interface Workload {
   readonly workload: string;
   readonly pods: number;
-  /** Pods with a member that was ended by KILL. */
   readonly forced: number;
   /** Pods with a member that was there after the deadline. */
   readonly late: number;
@@ -39,7 +37,6 @@ export function isBad(pod: PodStop): boolean {
   return forcedOf(pod).length + lateOf(pod).length > 0;
 }
 
-/** By the number of pods, the most first. */
 export function fleetOf(pods: readonly PodStop[]): readonly Workload[] {
   const workloads = [...Map.groupBy(pods, ({ workload }) => workload)].map(([name, of]) => workloadOf(name, of));
   return workloads.sort((a, b) => b.pods - a.pods || (a.workload < b.workload ? -1 : 1));
@@ -73,7 +70,6 @@ function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
 
 export const FLEET_COLUMNS = 'workload,pods,forced,late,least left,phase,p50,p95,max'.split(',');
 
-/** A row for the whole stop, then one for each phase. */
 export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, activities }: Workload): string[][] {
   const left = leastLeftMs === undefined ? '-' : seconds(leastLeftMs);
   const facts = [workload || 'pod', String(pods), String(forced), String(late), left];
@@ -85,7 +81,6 @@ export function workloadRows({ workload, pods, forced, late, leastLeftMs, stop, 
   return [[...facts, 'whole stop', ...times(stop)], ...phases];
 }
 
-/** In the order in which a stop has them. */
 const ACTIVITIES: readonly Activity[] = ['wake', 'hold', 'drain', 'pre-stop', 'linger', 'stop', 'kill', 'rest'];
 
 /** Nearest rank: a figure that really occurred, in whole milliseconds. */

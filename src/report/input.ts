@@ -11,7 +11,6 @@ import { stopOfTombstone } from './tombstones.ts';
 
 export interface Read {
   readonly members: readonly MemberStop[];
-  /** What was found in place of a member's stop. */
   readonly why?: string | undefined;
 }
 

@@ -50,7 +50,6 @@ function containersOf(spec: unknown, status: Record<string, unknown>): readonly 
   });
 }
 
-/** How a life of a container ended. */
 interface End extends Readonly<Record<'startedMs' | 'diedMs' | 'exitCode', number | undefined>> {
   readonly message: unknown;
   readonly reason: string;

@@ -21,7 +21,6 @@ export interface Span {
 export interface Mark {
   readonly atMs: number;
   readonly text: string;
-  /** A signal that was received or sent. */
   readonly isSignal: boolean;
 }
 
@@ -41,19 +40,13 @@ export interface MemberStop {
   readonly stopReason?: string | undefined;
   /** Absent: it lives, or was lost. */
   readonly diedMs?: number | undefined;
-  /** When the platform's KILL was due. */
   readonly deadlineMs?: number | undefined;
-  /** The declared grace period. */
   readonly graceMs?: number | undefined;
   readonly reason?: DeathReason | undefined;
-  /** The command's. */
   readonly exitCode?: number | undefined;
-  /** That ended the command, `SIGTERM`. */
   readonly signal?: string | undefined;
-  /** What ended it by KILL. */
   readonly forcedBy?: string | undefined;
   readonly restarts: number;
-  /** The OOM kills of its lives in this container. */
   readonly oomKills?: number | undefined;
   /** Restarts in place of the pod with this member: how many, and who asked for the last one. */
   readonly inPlace?: { readonly times: number; readonly by: string } | undefined;
@@ -63,7 +56,6 @@ export interface MemberStop {
   readonly absences?: readonly Absence[] | undefined;
   /** Its container was stopped alone, and not with the pod. */
   readonly isAlone?: boolean;
-  /** Another stop signal ended what it waited for. */
   readonly hurried?: { readonly atMs: number; readonly signal: string } | undefined;
   /** Absent: the source is no pod. */
   readonly platform?: PlatformRecord;
@@ -76,7 +68,6 @@ export interface MemberStop {
   readonly clock?: { readonly boot: string; readonly aheadMs: number } | undefined;
 }
 
-/** From the end of a command to its next start. */
 export interface Absence {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -89,7 +80,6 @@ export interface PlatformRecord {
   /** In words; absent: the platform did not stop it. */
   readonly why?: string;
   readonly askedMs?: number | undefined;
-  /** The grace period of the deletion. */
   readonly graceMs?: number | undefined;
   /** The platform ended the pod for a reason of its own, such as an eviction. */
   readonly isDisrupted: boolean;
@@ -110,7 +100,6 @@ export interface PodStop {
   readonly isOver: boolean;
   readonly deadlineMs: number | undefined;
   readonly platform?: PlatformRecord;
-  /** What its manifest let expect. */
   readonly prediction?: Prediction;
 }
 
@@ -248,7 +237,6 @@ function rankOf({ role }: MemberStop): number {
   return role === 'sidecar' ? 1 : 0;
 }
 
-/** The members that were ended by KILL. */
 export function forcedOf(pod: PodStop): readonly MemberStop[] {
   return pod.members.filter(({ forcedBy }) => forcedBy !== undefined);
 }

@@ -8,7 +8,6 @@ import { comparisonLines } from './prediction.ts';
 import type { PodStop } from './stop.ts';
 import { podName, sentenceOf, shorten, wrap } from './words.ts';
 
-/** Pixels of the picture. */
 const WIDTH = 960;
 const MARGIN = 16;
 const INNER = WIDTH - 2 * MARGIN;
@@ -17,7 +16,6 @@ const LINE = 20;
 const IN_BAR = 7;
 const NORMAL = 7.6;
 const SMALL = 6.6;
-/** Characters, and lines of the sentence. */
 const [MAX_NAME, MAX_END, MAX_LINES] = [66, 36, 3];
 const MAX_TICKS = 5;
 const LEGEND_COLUMNS = 3;

@@ -83,7 +83,6 @@ function earlierText(member: MemberStop, beganMs: number): string {
   return `asked to stop ${seconds(beganMs - (member.requestedMs ?? beganMs))}`;
 }
 
-/** Containers that the kubelet has started again. */
 function restartedAlone({ members }: PodStop): string {
   const names = members.filter(({ again }) => again !== undefined).map(({ name }) => name);
   return names.length === 0 ? '' : `restart of ${listOf(names)}: `;

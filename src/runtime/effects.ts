@@ -1,7 +1,6 @@
 /**
  * Carries out the effects of the core; nothing else does. A new kind of effect that has no case here does not compile.
  */
-
 import type { Program } from '../config/run-config.ts';
 import type { Effect } from '../core/state/events.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
@@ -10,7 +9,6 @@ import type { Log } from './log.ts';
 import type { NetworkTasks } from './network-tasks.ts';
 import type { TrafficWatcher } from './traffic.ts';
 
-/** What the effects are carried out with. */
 export interface Means {
   readonly program: Program;
   /** Signals are for the first process of the application, not for its group. */
@@ -24,7 +22,6 @@ export interface Means {
 export interface Plan {
   /** For the commit that belongs to the event. */
   readonly commands: readonly HostCommand[];
-  /** Does all else, in order. */
   readonly afterCommit: () => void;
 }
 

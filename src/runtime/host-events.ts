@@ -48,7 +48,6 @@ export function eventOf(
   }
 }
 
-/** The program of the command that a helper runs. */
 export function programOf(config: MemberConfig, { tasks }: Pick<State, 'tasks'>, event: HostEvent): string | undefined {
   const task = event.type === 'helperEnded' ? tasks.find(({ id }) => id === event.id) : undefined;
   const action = task === undefined ? undefined : actionOf(config, task.key);
@@ -66,7 +65,6 @@ function outputOf({ output }: HelperEnded): string {
   return Buffer.byteLength(output) < MAX_OUTPUT_BYTES ? output : `${output.trimEnd()} ...`;
 }
 
-/** Why a program cannot be started, in words. */
 export function errnoText(errno: string): string {
   return ERRNO_TEXTS[errno] ?? errno;
 }

@@ -2,7 +2,6 @@
  * HTTP: what platforms, scrapers and people may ask a member over the network or a unix socket. It is off by default,
  * and all but these lines is loaded when it is opened.
  */
-
 import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import type { State } from '../core/state/state.ts';

@@ -60,7 +60,6 @@ export class LineWriter {
     });
   }
 
-  /** What is left of the first line. */
   #push(bytes: Buffer): void {
     write(this.#fd, bytes, (error, written) => {
       if (error?.code === 'EAGAIN') return void setTimeout(() => this.#push(bytes), AGAIN_AFTER_MS);

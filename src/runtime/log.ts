@@ -37,7 +37,6 @@ export class Log {
     this.#options = options;
   }
 
-  /** Whether lines of this level are written. */
   shows(level: LogLevel): boolean {
     const least = this.#options.level;
     return least !== 'silent' && ORDER.indexOf(level) >= ORDER.indexOf(least);
@@ -64,7 +63,6 @@ export class Log {
     if (this.#waiting.length > 0) this.#load();
   }
 
-  /** Lines wait, or are on their way. */
   get isWriting(): boolean {
     return this.#waiting.length > 0 || this.#writer.isWriting;
   }

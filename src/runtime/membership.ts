@@ -34,7 +34,6 @@ export interface MembershipOptions extends OwnTombstoneOptions {
 
 /** What the host has to watch while we sleep. */
 export interface SleepWatch extends WatchList {
-  /** The path of the own tombstone. */
   readonly own: string;
   /** The paths of the sockets that we hold connections to. */
   readonly sockets: readonly string[];
@@ -133,7 +132,6 @@ export class Membership {
     return { own: this.#own.store.path, sockets, ...list };
   }
 
-  /** What the host has seen of the directory. */
   hear(news: DirectoryNews): void {
     this.#graveyard?.hear(news);
   }

@@ -2,7 +2,6 @@
  * The memo: the core's state, and the configuration, as init keeps them for the next supervisor. The peers are not in
  * it, they are read again.
  */
-
 import type { KeptConfig } from '../config/run-config.ts';
 import { trimHistory } from '../core/format/tombstone.ts';
 import { initialState, type State } from '../core/state/state.ts';
@@ -23,7 +22,6 @@ export interface Memo {
 
 export type Digests = Readonly<Record<number, string>>;
 
-/** What is remembered of sleep. */
 export interface Rest {
   /** When supervisors were woken, CLOCK_MONOTONIC milliseconds: the last few. */
   readonly wakes: readonly number[];

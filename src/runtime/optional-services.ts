@@ -2,7 +2,6 @@
  * Optional services: watching files and answering HTTP, each only where it is configured. Each is loaded when it
  * starts, and the supervisor waits for none of them.
  */
-
 import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import type { State } from '../core/state/state.ts';

@@ -31,7 +31,6 @@ export class OwnTombstone {
   readonly #socketPath: string;
   /** The host shall hold this socket from now on. */
   #listen: (path: string) => void = () => {};
-  /** As last written, or to be written. */
   #tombstone: Tombstone | undefined;
   #text: string | undefined;
   #pending: Promise<void> = Promise.resolve();
@@ -198,7 +197,6 @@ export class OwnTombstone {
     this.#write();
   }
 
-  /** The tombstone may be our own. */
   async #lastUnderThisName(): Promise<Tombstone | undefined> {
     const reading = await readMember(this.#options.dir, this.#options.member.name);
     return reading.kind === 'tombstone' ? reading.tombstone : undefined;

@@ -63,7 +63,6 @@ interface WatchedPath {
   wasFresh: boolean;
   isDue: boolean;
   timer: NodeJS.Timeout | undefined;
-  /** The kinds of trouble that were reported. */
   readonly reported: Set<Trouble>;
 }
 
@@ -124,7 +123,6 @@ export class ReloadWatch {
     }, delayMs).unref();
   }
 
-  /** Looks at one path after the other. */
   async #lookAt(paths: readonly WatchedPath[]): Promise<void> {
     for (const it of paths) it.isDue = true;
     if (this.#isWorking) return;

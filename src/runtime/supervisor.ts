@@ -10,7 +10,6 @@
  * The order is fixed: first comes the commit to the host (the application must not wait), then the tombstone, then the
  * log. Only the exit waits for the tombstone, and only for a bounded time.
  */
-
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
@@ -57,7 +56,6 @@ export interface SupervisorOptions {
   readonly bootId: string;
   /** The member's place in a graveyard, loaded once the application was started; undefined: solo. */
   readonly openMembership: ((before: Before) => Promise<Membership>) | undefined;
-  /** All of this, for the next supervisor. */
   readonly config?: KeptConfig;
   /** What to log about the configuration, once in the life of the container. */
   readonly remarks?: Remarks;
@@ -89,7 +87,6 @@ interface Turn {
 
 const NO_ALARMS: Alarms = { killAtMs: undefined, leaveAtMs: undefined, dueMs: undefined, fallback: undefined };
 
-/** What init does should we not come to it. */
 interface Alarms {
   readonly killAtMs: number | undefined;
   readonly leaveAtMs: number | undefined;
@@ -115,7 +112,6 @@ export class Supervisor {
   #wasWoken = false;
   readonly #sleeper: Sleeper | undefined;
   #reflexes: Reflexes | undefined;
-  /** What init knows of our plans. */
   #alarms = NO_ALARMS;
 
   constructor(options: SupervisorOptions) {

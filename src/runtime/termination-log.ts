@@ -23,7 +23,6 @@ export interface TerminationLogOptions {
  */
 export class TerminationLogWriter {
   readonly #options: TerminationLogOptions;
-  /** How far the stop was at the last write. */
   #told = '';
   #latest: State | undefined;
   #writing: Promise<void> | undefined;

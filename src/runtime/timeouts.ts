@@ -1,7 +1,4 @@
-/**
- * Limits on waiting, and when the supervisor must read the graveyard before it decides.
- */
-
+/** Limits on waiting, and when the supervisor must read the graveyard before it decides. */
 import type { MemberConfig } from '../core/config.ts';
 import { restartsOfOthers } from '../core/pod/restart.ts';
 import { hasUnsurePeer } from '../core/pod/standing.ts';

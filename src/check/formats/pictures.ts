@@ -16,7 +16,6 @@ export function workloadSvg(one: CheckedWorkload, result: Result): string {
   return chartSvg(`How ${nameOf(one)} will stop`, timelineSentence(timeline), chart);
 }
 
-/** The workloads with the worst findings first. */
 export function checkPage(result: Result): string {
   const { workloads } = result;
   const own = new Map(workloads.map((one) => [one, findingsOf(one.workload, result)]));

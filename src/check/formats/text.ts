@@ -52,7 +52,6 @@ export function findingsOf({ kind, name, object, pod }: Workload, { findings }: 
   );
 }
 
-/** The findings that are about no workload. */
 export function otherFindings(result: Result): readonly Finding[] {
   const told = new Set(result.workloads.flatMap(({ workload }) => findingsOf(workload, result)));
   return result.findings.filter((finding) => !told.has(finding));

@@ -23,7 +23,6 @@ export function timelineChart({ containers, graceMs }: Timeline, findings: reado
   };
 }
 
-/** When it has ended at the latest. */
 function lastMs({ end, killAt }: ContainerStop): number {
   return Math.min(end.maxMs, killAt.maxMs);
 }

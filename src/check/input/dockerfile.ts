@@ -5,11 +5,8 @@ import type { Source } from './source.ts';
 
 export interface Started extends Range {
   readonly form: 'exec' | 'shell';
-  /** The words of the exec form. */
   readonly argv: readonly string[];
-  /** The text of the shell form. */
   readonly script: string;
-  /** What stands behind the keyword. */
   readonly arguments: Range;
 }
 

@@ -4,7 +4,6 @@
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments } from 'yaml';
 
-/** Offsets into the text of the source. */
 export interface Range {
   readonly start: number;
   readonly end: number;
@@ -126,7 +125,6 @@ function nothingAt(offset: number): LocatedScalar {
 
 type Path = readonly (string | number)[];
 
-/** What a path leads to; undefined: it is not there. */
 export function at(from: Located | undefined, ...path: Path): Located | undefined {
   let found = from;
   for (const step of path) {

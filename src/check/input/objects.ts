@@ -82,7 +82,6 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
   }
 }
 
-/** Whether this is an object of Kubernetes. */
 export function isObject(node: Located): node is LocatedMap {
   return node.kind === 'map' && textAt(node, 'kind') !== undefined && textAt(node, 'apiVersion') !== undefined;
 }

@@ -1,10 +1,8 @@
 import type { Range } from './located.ts';
 
 export interface Source {
-  /** As findings name it. */
   readonly path: string;
   readonly text: string;
-  /** Offsets of the beginnings of its lines. */
   readonly lines: readonly number[];
 }
 

@@ -28,7 +28,6 @@ export function readInputs(inputs: readonly Input[]) {
   const unreadable: Unreadable[] = [];
   /** Paths of texts without an object of Kubernetes, a Compose file or a Dockerfile. */
   const objectless = new Set<string>();
-  /** CustomResourceDefinitions that were passed over. */
   let definitions = 0;
   for (const { path, text, readBeside } of inputs) {
     const source = makeSource(path, text);

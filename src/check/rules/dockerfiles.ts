@@ -14,7 +14,6 @@ export function scriptSeverity({ stage, images }: StageCase, script: ShellComman
   return fate.mayStay ? shellSeverity(script, fate, shell) : undefined;
 }
 
-/** The shell command that a shell form is. */
 export function shellFormOf({ stage, started }: StageCase): ShellCommand | undefined {
   return started?.form === 'shell' ? shellCommandOf([stage.shell, '-c', started.script]) : undefined;
 }

@@ -5,7 +5,6 @@ import type { Container, Pod } from '../input/pod.ts';
 import { timeOfAction } from '../stop/plan.ts';
 import { shellCommandOf, sleepMs } from '../stop/shell.ts';
 
-/** The command line of a preStop hook in one text. */
 export function hookLine({ preStop }: Container): string | undefined {
   return preStop?.action.kind === 'exec' ? preStop.action.argv.join(' ') : undefined;
 }

@@ -1,4 +1,3 @@
-/** All rules: each folder stands here once. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as folders from './folders.ts';

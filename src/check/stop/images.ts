@@ -7,7 +7,6 @@ export interface ImageFacts {
   readonly cmd?: readonly string[];
   readonly stopSignal?: string;
   readonly user?: string;
-  /** Variables that configure sexton. */
   readonly env?: Readonly<Record<string, string>>;
   /** What /bin/sh is. */
   readonly shell?: Shell;

@@ -242,7 +242,6 @@ export function drainOf({ drain, preStop }: MemberConfig): Interval {
   return { minMs: Math.min(least, most) + hook.minMs, maxMs: most + hook.maxMs };
 }
 
-/** Those that share a graveyard with it. */
 function othersOf(config: MemberConfig, members: readonly Member[]): readonly Member[] {
   if (config.solo) return [];
   return members.filter(({ run }) => run.member.name !== config.name && !run.member.solo);

@@ -1,11 +1,8 @@
 /** How long programs work on after the stop signal, by their own settings on the command line or in variables. */
 interface Setting {
   readonly programs: RegExp;
-  /** Flags that take seconds. */
   readonly flags?: readonly string[];
-  /** A variable with a duration. */
   readonly variable?: string;
-  /** What it is without any of them. */
   readonly defaultSeconds?: number;
 }
 

@@ -9,9 +9,7 @@ import type { Shell } from './images.ts';
 export interface ShellCommand {
   /** `sh`, `bash`. */
   readonly shell: string;
-  /** The text behind -c. */
   readonly script: string;
-  /** Which word of the command line it is. */
   readonly index: number;
 }
 

@@ -22,7 +22,6 @@ export interface ContainerPlan {
   readonly mayEndInHook: boolean;
   /** From TERM to the stop signal of its own program: a drain and a pre-stop hook inside of the container. */
   readonly drain: Interval;
-  /** Containers that it lets end first. */
   readonly waitsFor: readonly string[];
   /** From their end on it serves so much longer. */
   readonly linger: Interval;

@@ -1,6 +1,4 @@
-/**
- * `sexton report --against FILE`: reads the manifests, and sets beside each pod what its own lets expect.
- */
+/** `sexton report --against FILE`: reads the manifests, and sets beside each pod what its own lets expect. */
 import { check } from '../../check/check.ts';
 import { collect } from '../../check/files.ts';
 import { predictionFor } from '../../check/prediction.ts';

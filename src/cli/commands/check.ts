@@ -1,6 +1,4 @@
-/**
- * `sexton check [flags] FILE|DIR|-`: how pods, Compose services and images will stop, before they are deployed.
- */
+/** `sexton check [flags] FILE|DIR|-`: how pods, Compose services and images will stop, before they are deployed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { check as checkInputs, type Result } from '../../check/check.ts';
 import { collect, withNothing } from '../../check/files.ts';

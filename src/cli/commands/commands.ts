@@ -11,16 +11,13 @@ export interface CommandFlag {
   readonly help: string;
   /** One letter that stands for the name. */
   readonly short?: string;
-  /** The only valid values. */
   readonly choices?: readonly string[];
   /** The flag may be given several times; the subcommand checks its values. */
   readonly isRepeated?: true;
 }
 
 export interface CommandHelp {
-  /** What follows `sexton`. */
   readonly usage: readonly [string, ...string[]];
-  /** One line. */
   readonly summary: string;
   /** Those of `run` have a table of their own: flags.ts. */
   readonly flags: readonly CommandFlag[];
@@ -64,7 +61,6 @@ Exit code 0: all have started again, or have ended for good. 1: one has not in
 time. 125: no member to ask, an unknown name, or a graveyard that is not there
 or cannot be written.
 `;
-/** What `report` draws. */
 export const REPORT_FORMATS = ['text', 'html', 'svg', 'json', 'perfetto'] as const;
 const REPORT = `SOURCE is a graveyard, a file, or - for standard input. It may hold tombstones,
 pods as kubectl get pods -o json (or yaml) prints them, or logs of containers,

@@ -2,7 +2,6 @@
  * The first supervisor of a container makes the configuration, or refuses to start. Later ones have it from the memo and
  * never load this.
  */
-
 import type { DropIn } from '../../config/dropin/line.ts';
 import { type Resolution, resolveRun } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
@@ -25,7 +24,6 @@ interface Circumstances {
   readonly as: DropIn | undefined;
   /** Init saw no `/graveyard`. One that has come since then is none for a command that init has started by itself. */
   readonly isSolo: boolean;
-  /** As init says. */
   readonly whyNode: string | undefined;
   /** Something runs already, so nothing may be refused any more: init tries again, and goes on alone. */
   readonly isResumed: boolean;

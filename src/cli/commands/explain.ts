@@ -2,7 +2,6 @@
  * `sexton explain [-o text|json] [flags] [--] command`: the configuration that `run` would have here, and where
  * each value came from. Nothing is started.
  */
-
 import { existsSync, readFileSync } from 'node:fs';
 import type { Env } from '../../config/env.ts';
 import { resolveRun } from '../../config/resolve.ts';

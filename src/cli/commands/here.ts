@@ -4,7 +4,6 @@
  * `kubectl exec POD -- sexton status` has no flags, but PID 1 has. So this resolves the configuration of PID 1 again if
  * PID 1 is a sexton that this uid may read. A variable that the caller sets beats it, and a flag beats both.
  */
-
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { dropInOf } from '../../config/dropin/dropin.ts';
@@ -75,7 +74,6 @@ export async function findHereOrSolo(
   return run.graveyard === undefined ? { dir: undefined, run } : { dir: run.graveyard, source, member };
 }
 
-/** Reads all members of the graveyard. */
 export async function readHere({ dir, source }: Here): Promise<Members> {
   try {
     return await readMembers(dir);

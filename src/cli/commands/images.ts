@@ -1,6 +1,4 @@
-/**
- * `sexton images lock [-o FILE] [NAME=]FILE|DIR|-...`: what images say, as a file that can be committed.
- */
+/** `sexton images lock [-o FILE] [NAME=]FILE|DIR|-...`: what images say, as a file that can be committed. */
 import { createWriteStream, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

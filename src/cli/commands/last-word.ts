@@ -1,7 +1,4 @@
-/**
- * Writes the termination log when a subcommand fails that is the first process of its container.
- */
-
+/** Writes the termination log when a subcommand fails that is the first process of its container. */
 import type { Env } from '../../config/env.ts';
 import { DEFAULT_TERMINATION_LOG, parseTerminationLog } from '../../config/notation/observe.ts';
 import { leaveRefusal } from '../../runtime/termination-log.ts';

@@ -2,7 +2,6 @@
  * `sexton quit [--timeout 10s] PRESET|URL...`: asks sidecars that cannot be wrapped to leave, all at the same time, and
  * waits until they have. For the end of a command that `--quit` does not know of.
  */
-
 import { flagLabel } from '../../config/given.ts';
 import { formatDuration, parseSomeTime } from '../../config/notation/duration.ts';
 import { parseQuits } from '../../config/notation/sidecars.ts';

@@ -25,7 +25,6 @@ import { textStyle } from './text-style.ts';
 const refuse = refusalOf('report');
 
 type Format = (typeof REPORT_FORMATS)[number];
-/** The members to which it has happened. */
 type Failure = (pod: PodStop) => readonly MemberStop[];
 const FAILURES = { forced: forcedOf, late: lateOf } as const satisfies Readonly<Record<string, Failure>>;
 
@@ -83,7 +82,6 @@ interface Arguments {
   readonly failOn: readonly Failure[];
   readonly watch: boolean;
   readonly graveyard: string | undefined;
-  /** A manifest, or a directory of them. */
   readonly against: string | undefined;
   readonly sources: readonly string[];
 }

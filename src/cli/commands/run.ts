@@ -2,7 +2,6 @@
  * `sexton run` starts a supervisor with the configuration of the memo or, the first time, of the command line. It loads
  * what the application does not need only after the application has started.
  */
-
 import type { DropIn } from '../../config/dropin/line.ts';
 import { keptConfig, type RunConfig, restoredConfig } from '../../config/run-config.ts';
 import type { State } from '../../core/state/state.ts';

@@ -4,7 +4,6 @@
  *
  *     # yaml-language-server: $schema=sexton.schema.json
  */
-
 import { CONTAINER } from '../../config/file/container.ts';
 import { PLATFORM_KEYS, takesList } from '../../config/file/keys.ts';
 import { RELOAD } from '../../config/file/reload.ts';

@@ -2,7 +2,6 @@
  * `--otlp URL`: sends a trace of this member's stop to a collector, as OTLP over HTTP, before the container ends. It is
  * loaded only where there is such a URL, and then only at the end.
  */
-
 import type { MemberConfig } from '../../core/config.ts';
 import { type Evidence, msOf } from '../../core/format/evidence.ts';
 import { evidenceOf } from '../../core/lifecycle/record.ts';

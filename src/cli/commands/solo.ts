@@ -3,7 +3,6 @@
  * it: PID 1 is sexton-init, and the command is its child that leads a process group in init's session. A supervisor,
  * probes and hooks are in sessions of their own, as are processes that `kubectl exec` starts.
  */
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -29,7 +28,6 @@ export interface Command {
   readonly ageMs: number;
 }
 
-/** The command of PID 1, if it runs. */
 export function findCommand(): Command | undefined {
   const init = statOf(1);
   const self = statOf(process.pid);

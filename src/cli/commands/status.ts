@@ -2,7 +2,6 @@
  * `sexton status [--graveyard DIR] [-o text|json] [--wide] [--watch]`: the members of the pod, as their
  * tombstones tell. `sexton status --check [NAME]`: whether one of them is healthy, by the exit code.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Env } from '../../config/env.ts';
 import { show } from '../../config/notation/parse.ts';

@@ -1,5 +1,4 @@
 /** Finds the subcommand that a command line means, and loads its file. */
-
 import type { Env } from '../../config/env.ts';
 import { nearest } from '../../config/notation/nearest.ts';
 import { show } from '../../config/notation/parse.ts';

@@ -1,7 +1,4 @@
-/**
- * How `sexton report` and `sexton check` draw text.
- */
-
+/** How `sexton report` and `sexton check` draw text. */
 import type { Env } from '../../config/env.ts';
 import type { TextStyle } from '../../report/text.ts';
 import { outputWidth } from '../../text/print.ts';

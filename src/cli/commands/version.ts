@@ -1,6 +1,3 @@
-/**
- * `sexton version`.
- */
 import { print } from '../../text/print.ts';
 import { commitText, versionNumber } from '../../text/version.ts';
 import { readArguments } from './arguments.ts';

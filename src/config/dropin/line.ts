@@ -12,7 +12,6 @@ export type DropIn = 'tini' | 'dumb-init' | 'kubexit';
 
 export interface DropInRun {
   readonly asks: 'run';
-  /** Where the command begins in argv. */
   readonly at: number;
   readonly given: readonly Given[];
   readonly implied: readonly Given[];
@@ -26,7 +25,6 @@ export type DropInLine =
   | { readonly asks: 'help' | 'version' | 'license' }
   | { readonly asks: 'nothing'; readonly problem: string };
 
-/** `argv` is what follows the program's name. */
 export function readDropIn(as: DropIn, argv: readonly string[], env: Env): DropInLine {
   switch (as) {
     case 'tini':

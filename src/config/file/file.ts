@@ -19,7 +19,6 @@ export interface ConfigFile {
   readonly stopSignal?: number | undefined;
   /** `command` and `args`; `undefined`: the file has no command. */
   readonly command?: readonly [string, ...string[]] | undefined;
-  /** The file has `args` but no `command`. */
   readonly hasArgsOnly?: boolean;
   readonly warnings?: readonly string[];
 }

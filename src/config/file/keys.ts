@@ -6,11 +6,8 @@ import { CONTAINER, type ContainerKey } from './container.ts';
 import { isMap, type Report } from './shape.ts';
 
 export interface FileKeys {
-  /** Settings in the notation of their flags. */
   readonly own: readonly { readonly key: Key; readonly fileKey: string }[];
-  /** In the shape of a Pod. */
   readonly container: readonly ContainerKey[];
-  /** Without effect here. */
   readonly platform: readonly string[];
 }
 

@@ -24,7 +24,6 @@ type Content<F extends Fields> = { readonly [K in keyof F]?: Shaped<F[K]> };
 
 export interface Rules<F extends Fields> {
   readonly needs?: readonly (keyof F & string)[];
-  /** One of these and no other. */
   readonly oneOf?: readonly (keyof F & string)[];
   /** Keys that users expect here, with the reason why they are refused. */
   readonly refused?: Readonly<Record<string, string>>;

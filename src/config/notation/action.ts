@@ -26,7 +26,6 @@ export type Scheme = 'exec' | 'http' | 'https' | 'tcp' | 'grpc' | 'sleep';
 
 export interface ActionText {
   readonly action: Action;
-  /** All but `header`. */
   readonly options: readonly Option[];
 }
 

@@ -3,7 +3,6 @@ export type HttpAddress =
   | { readonly kind: 'tcp'; readonly host: string | undefined; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string };
 
-/** As the user writes it. */
 export function addressText(address: HttpAddress): string {
   if (address.kind === 'unix') return `unix:${address.path}`;
   const { host = '', port } = address;

@@ -46,7 +46,6 @@ const DEFAULTS = { min: 1_000, quiet: 2_000, max: 15_000 } as const;
 const DRAIN_EXAMPLE = 'min=1s,quiet=2s,max=15s';
 const OPTIONS = ['min', 'quiet', 'max', 'ports', 'ignore', 'neighbours', 'new-only', 'inflight'] as const;
 
-/** Options without a value. */
 const PLAIN_OPTIONS = ['neighbours', 'new-only', 'inflight'] as const;
 
 type List = 'ports' | 'ignore';

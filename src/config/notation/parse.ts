@@ -46,7 +46,6 @@ export function eachOnce<T>(
   return twice === undefined ? values : bad(`${format(twice)} is named twice; name it once`);
 }
 
-/** The first value that occurs twice. */
 export function repeated<T>(values: readonly T[]): T | undefined {
   return values.find((value, index) => values.indexOf(value) !== index);
 }

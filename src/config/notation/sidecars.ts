@@ -17,9 +17,7 @@ export interface Sidecar {
     readonly port: number;
     /** Paths, one POST after the other. The last one makes it leave, those before only prepare that. */
     readonly paths: readonly [string, ...string[]];
-    /** The remedy when it answers 404. */
     readonly hint?: string;
-    /** The remedy when nothing listens there. */
     readonly absent?: string;
   };
   /** A GET; the hint is the remedy when nothing listens, or when it answers 404. */

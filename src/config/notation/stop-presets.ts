@@ -6,7 +6,6 @@ import { didYouMean, nearest } from './nearest.ts';
 import { bad, good, type Parse, show } from './parse.ts';
 
 export interface StopPreset {
-  /** The names under which the program is started. */
   readonly programs: RegExp;
   /** undefined: the signal that arrives is as good as any. */
   readonly signal?: string;
@@ -94,7 +93,6 @@ export function presetNamed(name: string): StopPreset {
   return preset;
 }
 
-/** The preset of the program with this basename. */
 export function presetOf(program: string): string | undefined {
   return Object.keys(PRESETS).find((name) => presetNamed(name).programs.test(program));
 }

@@ -100,7 +100,6 @@ export class FileEvents {
     });
   }
 
-  /** From the host. */
   hear(news: DirectoryNews): void {
     const { onAnything } = this.#options;
     if (!this.#isByHost) return;

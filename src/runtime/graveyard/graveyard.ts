@@ -124,7 +124,6 @@ export class Graveyard {
     this.#tell();
   }
 
-  /** From the host. */
   hear(news: DirectoryNews): void {
     this.#events.hear(news);
   }

@@ -1,6 +1,4 @@
-/**
- * A liveness handle, the socket that a member's init holds: whether a process listens at it.
- */
+/** A liveness handle, the socket that a member's init holds: whether a process listens at it. */
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

@@ -22,7 +22,6 @@ export interface Ask {
   readonly among: readonly string[] | undefined;
   /** When it was asked, CLOCK_MONOTONIC milliseconds: the grace period begins then. */
   readonly atMs: number;
-  /** The sender, for the record. */
   readonly by: string;
   /** It is to start again. */
   readonly restart?: { readonly byRule: number | undefined };

@@ -1,6 +1,4 @@
-/**
- * Leaves a stop request for a member in the graveyard, under a name of its own.
- */
+/** Leaves a stop request for a member in the graveyard, under a name of its own. */
 import { join } from 'node:path';
 import { formatRequest, requestFileOf, type StopRequest } from '../../core/format/stop-request.ts';
 import { inDirectory, randomName, replaceFile } from './directory.ts';

@@ -36,7 +36,6 @@ export interface Listing {
   readonly ignored: readonly Unreadable[];
 }
 
-/** Far more than a pod has. */
 export const MAX_MEMBERS = 128;
 /** Files in the directory: a tombstone, a socket, a temporary file and a stop request for each member. */
 export const MAX_ENTRIES = 4 * MAX_MEMBERS;

@@ -13,7 +13,6 @@ import { isRequestFor } from '../../core/format/stop-request.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { listMembers, MAX_MEMBERS, type Reading, readMember } from './read.ts';
 
-/** What was last read of a member. */
 export interface Member {
   /** Without its history, which no other member needs. The same object as long as the file says the same. */
   readonly tombstone: Tombstone;
@@ -27,7 +26,6 @@ export interface ScanOptions {
   readonly ownName: string;
   /** Members that the configuration names: they are read however many others there are. */
   readonly named: ReadonlySet<string>;
-  /** Called before each listing of the directory. */
   readonly onScan: () => Promise<void>;
   /** All other members by name: after the first scan, then after each change. */
   readonly onMembers: (members: readonly Member[]) => void;
@@ -53,7 +51,6 @@ interface Reread {
 }
 
 export class Scan {
-  /** How often anything new was read. */
   changes = 0;
   readonly #options: ScanOptions;
   readonly #members = new Map<string, Member>();

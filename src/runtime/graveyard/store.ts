@@ -29,7 +29,6 @@ export class Store {
   readonly #onMade: ((dir: string) => void) | undefined;
   /** What the tombstone should say; `undefined`: nothing was written yet. */
   #wanted: string | undefined;
-  /** What it says as far as we know. */
   #written: string | undefined;
   #running: Promise<Trouble | undefined> | undefined;
   #next: Promise<Trouble | undefined> | undefined;

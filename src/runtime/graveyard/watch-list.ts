@@ -1,6 +1,4 @@
-/**
- * What init has to watch in the graveyard while the supervisor sleeps.
- */
+/** What init has to watch in the graveyard while the supervisor sleeps. */
 import { hostOf, type Tombstone } from '../../core/format/tombstone.ts';
 import type { Contact } from './liveness.ts';
 

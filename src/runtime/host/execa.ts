@@ -53,7 +53,6 @@ export class ExecaHost implements Host {
   };
   /** Process groups that are not empty, by the id of the child that leads them. */
   readonly #groups = new Map<number, number>();
-  /** Those whose first process lives. */
   readonly #living = new Set<number>();
   readonly #polls = new Map<number, NodeJS.Timeout>();
   readonly #socket = new HeldSocket();

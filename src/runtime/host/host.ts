@@ -138,7 +138,6 @@ export type HostCommand =
       readonly signal: number;
       readonly patienceMs: number;
       readonly path: string;
-      /** A file; undefined: none. */
       readonly evidence: TerminationLog | undefined;
       readonly ends: readonly PreparedEnd[];
     }
@@ -158,7 +157,6 @@ export type HostCommand =
       readonly signal: number;
       readonly mains: readonly NamedMain[];
     }
-  /** End the host, and with it this container. */
   | { readonly type: 'exit'; readonly code: number };
 
 export interface Commit {

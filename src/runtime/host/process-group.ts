@@ -18,7 +18,6 @@ export function signalGroup(pgid: number, signal: number): void {
   for (const { pid, state } of members) if (state === 'T') send(Number(pid), SIGCONT);
 }
 
-/** Only this process. */
 export function signalProcess(pid: number, signal: number): void {
   send(pid, signal);
   const { state = 'T' } = processOf(String(pid));
@@ -54,8 +53,7 @@ function nativeNumber(signal: number): number | undefined {
 }
 
 /**
- * An orphan that ended stays a zombie where PID 1 does not reap, for instance when we are it; kill(2) still finds
- * it.
+ * An orphan that ended stays a zombie where PID 1 does not reap, for instance when we are it; kill(2) still finds it.
  */
 function onlyZombiesLeft(pgid: number): boolean {
   return membersOf(pgid).every(({ state }) => state === 'Z' || state === 'X');

@@ -1,6 +1,4 @@
-/**
- * What went wrong, in a few printable words for the log and the history.
- */
+/** What went wrong, in a few printable words for the log and the history. */
 
 /** `connection refused`, `TLS: wrong version number` and so on. */
 export function detailOf(error: unknown): string {

@@ -5,14 +5,12 @@
 
 export interface Head {
   readonly status: number;
-  /** The first one. */
   readonly location: string | undefined;
   /** Its own length, with the empty line. */
   readonly headBytes: number;
   readonly body: BodyEnd;
 }
 
-/** Where the body ends. */
 export type BodyEnd =
   | { readonly kind: 'after'; readonly bytes: number }
   | { readonly kind: 'chunked' }

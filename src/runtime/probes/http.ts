@@ -32,7 +32,6 @@ class HttpAttempt implements Attempt {
   #target: Target;
   #redirects = 0;
   #socket: Socket | undefined;
-  /** What has come of the head. */
   #text = '';
   #verdict: Verdict | undefined;
   #bodyEnd: BodyEnd = { kind: 'close' };

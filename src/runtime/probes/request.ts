@@ -1,6 +1,4 @@
-/**
- * What an HTTP probe asks: the request as it goes over the wire, and where a redirect leads.
- */
+/** What an HTTP probe asks: the request as it goes over the wire, and where a redirect leads. */
 import type { HttpAction } from '../../core/config.ts';
 import { bareHost } from './tcp.ts';
 

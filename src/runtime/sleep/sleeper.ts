@@ -35,7 +35,6 @@ export class Sleeper {
   readonly #options: SleeperOptions;
   #timer: NodeJS.Timeout | undefined;
   #wakeAtMs: number | undefined;
-  /** Rises with each event. */
   #events = 0;
   #isOpen = false;
   #attempt: Promise<void> | undefined;
@@ -45,7 +44,6 @@ export class Sleeper {
     this.#options = options;
   }
 
-  /** All is wired: from now on it may sleep. */
   open(): void {
     this.#isOpen = true;
     this.#arm();

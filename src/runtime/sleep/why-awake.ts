@@ -63,7 +63,6 @@ function isWokenTooOften(wakes: readonly number[], nowMs: number): boolean {
   return first !== undefined && last !== undefined && last - first <= COUNTED_MS && nowMs - last < AWAKE_MS;
 }
 
-/** The wakes that are remembered. */
 export function withWake(wakes: readonly number[], nowMs: number): readonly number[] {
   return [...wakes, Math.floor(nowMs)].slice(-MAX_WAKES);
 }

@@ -4,9 +4,7 @@ import type { Connection } from './informant.ts';
 import { Networks, ownNetworks } from './networks.ts';
 
 export interface Found {
-  /** New connections that count. */
   readonly fresh: readonly Connection[];
-  /** How many new ones do not count. */
   readonly ignored: number;
   /** How many of those do not count for their address alone, and are not our own. */
   readonly byAddress: number;
@@ -31,7 +29,6 @@ export class Connections {
     this.#ignored = new Networks(drain.ignore);
   }
 
-  /** How many that count are open. */
   get open(): number {
     return this.#open.size;
   }

@@ -33,16 +33,13 @@ export type Seen = Omit<Event & { type: 'trafficSeen' }, 'type' | 'at' | 'lastMs
 export class Tally {
   readonly #options: TallyOptions;
   readonly #counter = new Counter();
-  /** The counter as it was read last. */
   #count = this.#counter.read();
   readonly #ownClients = collectOwnPorts();
   readonly #informant: Informant;
   readonly #connections: Connections;
   readonly #pace = new Pace();
-  /** What waits for an explanation. */
   #pending = NONE;
   #seen: Seen;
-  /** The kernel does not answer. */
   #isBlind = false;
   /** The list of known connections is out of date. */
   #isStale = true;

@@ -2,7 +2,6 @@
  * `sexton completion bash|zsh|fish`: what completes the words of sexton in a shell, from the tables of subcommands and
  * flags.
  */
-
 import { FLAGS, KEYS } from '../../../config/flags.ts';
 import { choice, show } from '../../../config/notation/parse.ts';
 import { print } from '../../../text/print.ts';
@@ -35,7 +34,6 @@ function flagsOf(name: CommandName): readonly CommandFlag[] {
   return [...own, { name: 'help', help: 'Print the usage.' }];
 }
 
-/** Words after the subcommand that are not flags. */
 const SUBCOMMAND_WORDS: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   help: [...COMMAND_NAMES, ...TOPIC_NAMES],
   completion: Object.keys(SHELLS),

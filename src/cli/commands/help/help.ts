@@ -1,7 +1,4 @@
-/**
- * `sexton help [topic]`, written from the tables of subcommands and flags.
- */
-
+/** `sexton help [topic]`, written from the tables of subcommands and flags. */
 import { defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key, variableOf } from '../../../config/flags.ts';
 import { nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';

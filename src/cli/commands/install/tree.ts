@@ -19,7 +19,6 @@ import { SextonError } from '../../../text/errors.ts';
 import { INVENTORY, type InventoryFile, inventoryDigest, parseInventory } from './inventory.ts';
 
 export interface Installation {
-  /** A directory with an inventory. */
   readonly source: string;
   readonly target: string;
   readonly version: string;
@@ -40,7 +39,6 @@ export interface Installed {
 const LINK = 'sexton';
 const OTHER_NAMES: readonly string[] = ['tini', 'dumb-init', 'kubexit'] satisfies readonly DropIn[];
 const VERSIONS = 'versions';
-/** Begins the temporary names. */
 const PARTIAL = '.sexton-';
 /** A copy takes seconds. An older one was left by a run that was killed. */
 const MAX_COPY_MS = 60_000;

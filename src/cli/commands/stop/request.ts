@@ -65,7 +65,6 @@ export interface Target {
 
 export interface Targets {
   readonly alive: readonly Target[];
-  /** Named, but dead already. */
   readonly dead: readonly Tombstone[];
   /** Alive as far as is known, but run by kubexit, which reads no requests. */
   readonly deaf: readonly string[];
@@ -117,7 +116,6 @@ export function withinText({ graceMs }: StopArguments): string {
   return `within ${graceMs === undefined ? 'the grace period of each' : formatDuration(graceMs)}`;
 }
 
-/** The paths of the requests by name. */
 export async function ask(
   { dir, member }: Here,
   targets: readonly Target[],

@@ -2,7 +2,6 @@
  * `sexton stop` in a container without a graveyard: there is one member, and PID 1 is asked by a signal, as the
  * platform asks it.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../../../config/notation/duration.ts';
 import { formatSignal } from '../../../config/notation/signals.ts';

@@ -2,7 +2,6 @@
  * Waits until each member that was asked has ended. The files are polled, not watched. The kernel has few inotify
  * instances per uid, and a call that stops a pod in trouble must not depend on one.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../../../config/notation/duration.ts';
 import { hostOf, type Tombstone } from '../../../core/format/tombstone.ts';
@@ -22,7 +21,6 @@ interface Waiting {
   /** When one that has not ended is given up. */
   readonly endMsOf: (target: Target, tombstone: Tombstone | undefined) => number;
   readonly onEnd?: (target: Target) => Promise<void>;
-  /** What is said of those that are given up. */
   readonly late: string;
 }
 
