@@ -5,9 +5,8 @@ import type { Range } from './input/located.ts';
 import { budgetsOf, joinedOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
 import { type Input, readInputs, type Unreadable } from './input/texts.ts';
-import type { CaseOf, Kind, Rule } from './rules/rule.ts';
+import type { CaseOf, Kind, Rule, Scenario } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
-import type { Scenario } from './settings.ts';
 import type { Images } from './stop/images.ts';
 import { type PodView, podViewOf } from './stop/plan.ts';
 

@@ -1,3 +1,4 @@
+import type { Range } from './input/located.ts';
 import type { Place } from './input/source.ts';
 
 export const SEVERITIES = ['info', 'warning', 'error'] as const;
@@ -28,4 +29,22 @@ export interface Finding extends Found {
 
 export function isAtLeast(severity: Severity, least: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(least);
+}
+
+export interface Ignore {
+  readonly rules: readonly string[];
+  readonly reason: string | undefined;
+  readonly place: Place;
+  readonly covers: Range;
+  /** It is an annotation, and `covers` is the object. */
+  readonly isOfObject: boolean;
+  /** What of the text `--fix` may take away; undefined: it is left to a person. */
+  readonly removable: Range | undefined;
+}
+
+/** An ignore, those of its rules that ignore nothing, and those of them that do not exist. */
+export interface Unused {
+  readonly ignore: Ignore;
+  readonly rules: readonly string[];
+  readonly unknown: readonly string[];
 }

@@ -7,30 +7,12 @@
  * A comment at the end of a line covers that line. A comment on a line of its own covers what begins on the next line:
  * a key with its value, an item, or the document.
  */
-import type { Finding } from './finding.ts';
+import type { Finding, Ignore, Unused } from './finding.ts';
 import type { Located, Range } from './input/located.ts';
 import { annotationsOf, joinedOf, type Objects } from './input/objects.ts';
-import { lineText, type Place, positionAt, type Source } from './input/source.ts';
+import { lineText, positionAt, type Source } from './input/source.ts';
 import type { Inputs } from './input/texts.ts';
 import { RULE_IDS } from './rules/table.ts';
-
-export interface Ignore {
-  readonly rules: readonly string[];
-  readonly reason: string | undefined;
-  readonly place: Place;
-  readonly covers: Range;
-  /** It is an annotation, and `covers` is the object. */
-  readonly isOfObject: boolean;
-  /** What of the text `--fix` may take away; undefined: it is left to a person. */
-  readonly removable: Range | undefined;
-}
-
-/** An ignore, those of its rules that ignore nothing, and those of them that do not exist. */
-export interface Unused {
-  readonly ignore: Ignore;
-  readonly rules: readonly string[];
-  readonly unknown: readonly string[];
-}
 
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
 const ANNOTATION = 'check.sexton.dev/ignore';

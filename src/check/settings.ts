@@ -6,6 +6,7 @@ import { nearest } from '../config/notation/nearest.ts';
 import { bad, eachOf, good, type Parse, show } from '../config/notation/parse.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
 import { CHECK_FORMATS, TIMELINES } from './formats/names.ts';
+import type { Scenario } from './rules/rule.ts';
 import { RULE_IDS } from './rules/table.ts';
 import { familiarName, type ImageFacts, type Images, SHELLS } from './stop/images.ts';
 
@@ -18,14 +19,6 @@ export interface Output {
   readonly format: Format;
   /** undefined: stdout. */
   readonly file: string | undefined;
-}
-
-/** A way in which a pod is stopped that leaves less time than it declares. */
-export interface Scenario {
-  /** As the user wrote it. */
-  readonly name: string;
-  /** The most that the platform leaves; undefined: the pod's own grace period. */
-  readonly capMs: number | undefined;
 }
 
 const TEXT_KEYS = ['fail-on', 'kubernetes-version', 'scenario', 'images', 'baseline', 'timeline'] as const;

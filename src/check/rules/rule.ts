@@ -2,18 +2,24 @@
  * What a rule is. Each is a folder: `rule.ts` beside an input that it reports and one that it does not. `find` yields
  * the places, `say` makes the message, and `fix` the edits.
  */
-import type { Edit, Found, Severity } from '../finding.ts';
-import type { Unused } from '../ignores.ts';
+import type { Edit, Found, Severity, Unused } from '../finding.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage, Started } from '../input/dockerfile.ts';
 import type { Range } from '../input/located.ts';
 import type { Objects, Other, Workload } from '../input/objects.ts';
 import type { Container, Pod } from '../input/pod.ts';
 import { type Source, trimmed } from '../input/source.ts';
-import type { Scenario } from '../settings.ts';
 import type { Images } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
 import type { ContainerStop } from '../stop/timeline.ts';
+
+/** A way in which a pod is stopped that leaves less time than it declares. */
+export interface Scenario {
+  /** As the user wrote it. */
+  readonly name: string;
+  /** The most that the platform leaves; undefined: the pod's own grace period. */
+  readonly capMs: number | undefined;
+}
 
 export interface WorkloadCase {
   readonly workload: Workload;
