@@ -63,17 +63,18 @@ inline deliver_kill() {
   fi
 }
 
+#define ANY(is) (is(0) || is(1) || is(2) || is(3) || is(4) || is(5))
 /* grace.c, oldest_stop: a request that no supervisor has acknowledged. */
 #define WAITING(i) (acked <= i && i < last && kind[i] == SIGNAL)
-#define HAS_REQUEST (WAITING(0) || WAITING(1) || WAITING(2) || WAITING(3) || WAITING(4) || WAITING(5))
+#define HAS_REQUEST ANY(WAITING)
 #define PASSED(i) (acked <= i && i < last && kind[i] == FORWARDED)
-#define HAS_PASSED (PASSED(0) || PASSED(1) || PASSED(2) || PASSED(3) || PASSED(4) || PASSED(5))
+#define HAS_PASSED ANY(PASSED)
 /* commit.c, was_forwarded: a signal of init that no supervisor has acknowledged. */
 #define SENT(i) (acked <= i && i < last && (kind[i] == FORWARDED || kind[i] == STOP_SENT))
 #ifdef WITHOUT_FORWARDED
 #define WAS_FORWARDED false
 #else
-#define WAS_FORWARDED (SENT(0) || SENT(1) || SENT(2) || SENT(3) || SENT(4) || SENT(5))
+#define WAS_FORWARDED ANY(SENT)
 #endif
 /* supervisor.c, supervisor_gone_at. A stop that is acknowledged and not begun is due before the KILL. */
 #define OWES (!has_committed || acked < last || (LEFT(STOP) && !LEFT(CLIMB) && time > 0) || LEFT(GONE))
@@ -87,7 +88,7 @@ inline deliver_kill() {
 #define STOP_IS_DUE (!has_stopped && !HAS_PASSED && time > 0 && ((HAS_REQUEST && !LEFT(CLIMB)) || PLANNED))
 #define KILL_IS_DUE (!is_overdue && time == 2 && (HAS_REQUEST || HAS_PASSED || has_kill_at))
 
-/* signals.c, send_stop */
+/* grace.c, send_stop */
 inline send_stop() { deliver(); has_stopped = true; push(STOP_SENT) }
 
 inline start_supervisor() {

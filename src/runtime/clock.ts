@@ -27,7 +27,7 @@ const NS_PER_MS = 1_000_000n;
 const MAX_DRIFT_NS = 2n * NS_PER_MS;
 
 /**
- * The kernel's boot id, which tells tombstones of this boot from others: CLOCK_MONOTONIC starts anew with each boot.
+ * The kernel's boot id. CLOCK_MONOTONIC restarts at each boot, so its times compare only within one boot id.
  * Without one (not Linux) all tombstones count as written in this boot.
  */
 export function readBootId(): string {

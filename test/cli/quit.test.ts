@@ -68,7 +68,7 @@ describe('sexton quit', () => {
     'has no port; write one such as http://:8080/quit': ['http:///quit'],
   };
   for (const [problem, args] of Object.entries(wrong)) {
-    it(`sexton quit refuses ${args.join(' ') || 'to ask nobody'}: ${problem}`, async () => {
+    it(`sexton quit refuses ${args.join(' ') || 'a call without sidecars'}: ${problem}`, async () => {
       await assert.rejects(quit(args), (error: Error) => {
         assert.equal(error.name, 'SextonError');
         assert.equal(error.message, `cannot run sexton quit: ${problem}`);

@@ -1,4 +1,4 @@
-/** Tombstones as plain JSON: not through the product's parser, which would forgive what nobody else does. */
+/** Reads tombstones as plain JSON, since the product's parser accepts more than other readers do. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

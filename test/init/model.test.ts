@@ -17,9 +17,7 @@ function check(...without: readonly string[]): { readonly failed: string | undef
   execFileSync('cc', ['-O2', '-DSAFETY', '-o', 'pan', 'pan.c'], { cwd });
   const output = execFileSync(join(cwd, 'pan'), ['-m10000', '-w24'], { cwd, encoding: 'utf8', maxBuffer: 1e8 });
   assert.doesNotMatch(output, /max search depth too small|out of memory/);
-  const failed =
-    /assertion violated (.*) \(at depth/.exec(output)?.[1] ??
-    /invalid end state/.exec(/pan:.*/.exec(output)?.[0] ?? '')?.[0];
+  const failed = /^pan:\d+: (?:assertion violated )?(.*) \(at depth/m.exec(output)?.[1];
   return { failed, states: Number(/(\d+) states, stored/.exec(output)?.[1]) };
 }
 

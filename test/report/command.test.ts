@@ -75,7 +75,7 @@ describe('sexton report', () => {
   it('draws the demo as in the picture of README, docs/stop.svg', () => {
     const { stdout } = sexton(['report', '-o', 'svg', join(ROOT, 'test', 'report', 'demo')]);
     const committed = readFileSync(join(ROOT, 'docs', 'stop.svg'), 'utf8');
-    assert.equal(committed, stdout, 'to draw it anew: npm run build && node examples/demo/demo.ts --picture');
+    assert.equal(committed, stdout, 'to update the picture: npm run build && node examples/demo/demo.ts --picture');
   });
 
   it('exits with 1 when what --fail-on names has happened, and only then', () => {

@@ -13,18 +13,18 @@ const workloadsOf = (pods: readonly PodStop[]) =>
   fleetOf(pods).map(({ workload, pods: count }) => `${workload} ${count}`);
 
 describe('the pods of a log', () => {
-  it('the pods of a log are told apart by their names, which also tell their workloads', () => {
+  it('a log is split into pods by their names, which also name the workloads', () => {
     const names = ['web-6d4cf56db6-x2x4k', 'web-7f89c5d4-bbbbb', 'db-0', 'db-11', 'agent-zz24k', 'api'];
     const pods = podsIn(names.map((name) => `[pod/${name}/main] ${line(EVIDENCE)}`));
     assert.deepEqual(workloadsOf(pods), ['db 2', 'web 2', 'agent 1', 'api 1']);
   });
 
-  it('pods of a log without names are told apart by their sessions, as one workload', () => {
+  it('a log without names is split into pods by sessions, as one workload', () => {
     const pods = podsIn(['a', 'b', 'a'].map((Session) => line({ ...EVIDENCE, Session })));
     assert.deepEqual(workloadsOf(pods), [' 2']);
   });
 
-  it('pods of a log with nothing else are told apart by the births of their members', () => {
+  it('a log with neither is split into pods by the births of their members', () => {
     const proxy = { ...EVIDENCE, Name: 'proxy' };
     const pods = podsIn([EVIDENCE, proxy, { ...EVIDENCE, Born: at(-9_000) }, EVIDENCE].map(line));
     const members = pods.map((pod) => pod.members.map(({ name }) => name).sort());

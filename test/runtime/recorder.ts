@@ -1,4 +1,4 @@
-/** A supervisor over a host that only records what it is told, and whose child takes no notice of signals. */
+/** Runs a supervisor on a host that records each command. The child ignores signals. */
 import type { MemberConfig } from '../../src/core/config.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostCommand, HostEvent } from '../../src/runtime/host/host.ts';

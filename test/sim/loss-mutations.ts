@@ -17,8 +17,8 @@ export const LOSS_MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'a stop that sexton decided on ends in the KILL of the host if its supervisor is lost',
     file: 'pod/deadline.ts',
-    from: 'if (climb?.killed === false && climb.killAtMs !== undefined)',
-    to: 'if (climb === null)',
+    from: 'climb?.killed === false && climb.killAtMs !== undefined ?',
+    to: 'climb === null ?',
   },
   {
     breaks: 'a supervisor that has not begun to act owes a commit',

@@ -47,7 +47,7 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   // Which of them comes last in the end cannot be read here.
   if (/\w\s*\(\)\s*\{/.test(text)) return BECOMES;
   if (commands.some(({ text: command }) => /^exec\s+[^<>&\d]/.test(command))) return BECOMES;
-  // A list is cut at every semicolon, so only the final keyword of a compound command is left.
+  // Commands are split at semicolons, so a compound command shows up as its final keyword.
   const isLoop = /^done\b/.test(last.text);
   const isCompound = isLoop || /^(fi|esac|\}|\)|\{|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
   if (isLoop || last.isPiped || last.isAlternative) return STAYS;

@@ -75,8 +75,7 @@ export function endOfWaiting(config: MemberConfig, state: State): Budget | undef
 
 /** The last moment for another start; an assumed deadline counts, too. */
 export function lastMomentMs(config: MemberConfig, state: State): number | undefined {
-  const moments = [state.deadline?.atMs, endOfWaiting(config, state)?.atMs].filter((atMs) => atMs !== undefined);
-  return moments.length === 0 ? undefined : Math.min(...moments);
+  return earliest(state.deadline?.atMs, endOfWaiting(config, state)?.atMs);
 }
 
 /** The earliest deadline of peers that stop, too, or have died since; that of a restart that we completed is over. */
@@ -102,10 +101,8 @@ export function killAtMs(budget: Budget): number {
 
 /** When the host KILLs if we have not: at the very end of a budget that ends in our KILL. */
 export function hostKillAtMs({ deadline, climb }: Pick<State, 'deadline' | 'climb'>): number | undefined {
-  const ends = [deadline?.kills === true ? deadline.atMs : NEVER];
-  if (climb?.killed === false && climb.killAtMs !== undefined) ends.push(climb.killAtMs + BEHIND_MS);
-  const atMs = Math.min(...ends);
-  return atMs === NEVER ? undefined : atMs;
+  const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
+  return earliest(deadline?.kills === true ? deadline.atMs : undefined, ownMs);
 }
 
 /** When the platform ends the container. That of a restart in place goes on. */
@@ -115,7 +112,11 @@ export function hostLeaveAtMs({ deadline, stop }: Pick<State, 'deadline' | 'stop
 
 /** The platform does not end a stop that sexton decided on, so a supervisor that is late may still KILL first. */
 const BEHIND_MS = 1_000;
-const NEVER = Number.POSITIVE_INFINITY;
+
+function earliest(...moments: readonly (number | undefined)[]): number | undefined {
+  const known = moments.filter((atMs) => atMs !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
 
 function lengthOf({ sinceMs, atMs }: Budget): number {
   return Math.max(0, atMs - sinceMs);

@@ -8,7 +8,7 @@ export const DOCKER_CASES: Cases = {
       /^error /,
       false,
     ],
-    'a word of the shell itself': ['FROM debian:12\nCMD source /etc/rc\n', /^error /, false],
+    'a shell builtin': ['FROM debian:12\nCMD source /etc/rc\n', /^error /, false],
     'programs that are called almost like a word of the shell': [
       'FROM debian:12\nCMD reset execute\n',
       /^error /,

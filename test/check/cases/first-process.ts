@@ -23,7 +23,7 @@ export const FIRST_PROCESS_CASES: Cases = {
       /^error @32000 /,
     ],
     'a shell with one variable': [started('[sh, -c, "x=1"]'), /^error /, false],
-    'a word of the shell itself': [started('[sh, -c, "a; cd /"]'), /^error /, false],
+    'a shell builtin': [started('[sh, -c, "a; cd /"]'), /^error /, false],
     'a program alone, and writes before it': [
       started('[sh, -c, server --port 80]'),
       /^error /,

@@ -255,7 +255,7 @@ function standStill(life: Life, ms: number): Life {
 describe('an action that is overdue', () => {
   const overdue = () => probed('readiness', ['deaf'], { timeoutMs: 1_000, failures: 1 });
 
-  it('an overdue action is told to end once, also when its child ends first', () => {
+  it('the supervisor ends an overdue action once, even if the command exits first', () => {
     const life = overdue().pass(1_000);
     assert.deepEqual(life.endsOf('readiness'), [1_000]);
     life.endChild(0);
@@ -263,7 +263,7 @@ describe('an action that is overdue', () => {
     assert.deepEqual(life.endsOf('readiness'), [1_000], 'told again');
   });
 
-  it('an overdue action has 2 s to end from when it was told to', () => {
+  it('an action that the supervisor ends has 2 s to exit', () => {
     const life = standStill(overdue().pass(100), 10_000);
     const givenUp = (): boolean => life.logs.some((line) => line.includes('does not end'));
     assert.deepEqual([life.endsOf('readiness'), givenUp()], [[10_100], false]);
