@@ -186,7 +186,7 @@ export class Supervisor {
       peersSeen: (peers) => this.#onPeersSeen(peers),
       stopAsked: (ask) => this.#onStopAsked(ask),
     };
-    // Only our own program is loaded here, which may take long on little CPU: without it nobody would look at the others.
+    // Only our own program is loaded here, which may take long on little CPU. Without it the other members go unnoticed.
     const opened = openMembership === undefined ? undefined : this.#open(openMembership);
     this.#claimed.resolve(opened?.then((membership) => this.#claim(membership, events)));
     // One that was woken has its name, and looks at the others at once: it has something to do.

@@ -66,7 +66,7 @@ export function badArguments(subcommand: string, problem: string): SextonError {
 
 export const refusalOf = (subcommand: string) => (problem: string) => badArguments(subcommand, problem);
 
-/** Not `strict`: what is wrong is told in sexton's words. */
+/** Not `strict`: sexton words its own messages about wrong flags. */
 function tokensOf(subcommand: CommandName, args: readonly string[]) {
   const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;
   const options = flags.map(({ name, takes, short }) => {

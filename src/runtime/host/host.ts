@@ -175,7 +175,7 @@ export interface Hello {
   /** What the last supervisor left; `undefined` at the first start. */
   readonly memo: string | undefined;
   readonly isPid1: boolean;
-  /** What has woken us, in a few words; `undefined`: nobody slept. */
+  /** What woke this supervisor, in a few words; `undefined`: none slept before it. */
   readonly wokenBy?: string | undefined;
   /** OOM kills in this container before the command was started; undefined: the host has not counted them. */
   readonly oomKills?: number | undefined;

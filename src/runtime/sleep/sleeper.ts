@@ -25,7 +25,7 @@ export interface SleeperOptions {
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
   readonly membership: () => Pick<Membership, 'sleepWatch' | 'handOver'> | undefined;
-  /** What the host is to do about a stop while nobody is awake. */
+  /** What the host does about a stop while the supervisor sleeps. */
   readonly prepareStop: () => readonly HostCommand[];
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
