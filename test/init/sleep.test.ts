@@ -9,11 +9,12 @@ import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
-import { begin, eachBuild, fallAsleep, type Init, layBench } from './scripted.ts';
+import { type Bench, begin, eachBuild, fallAsleep, hasPassed, type Init, layBench } from './scripted.ts';
 
 const { SIGUSR1, SIGUSR2 } = constants.signals;
 
 interface Stage {
+  readonly bench: Bench;
   readonly init: Init;
   readonly supervisor: Supervisor;
   readonly dir: string;
@@ -42,7 +43,7 @@ async function watching(
   });
   supervisor.commit('ack', 1, 'memo', 'before', ...watch(dir), ...more);
   await settled(supervisor, init, SIGUSR1);
-  return { init, supervisor, dir, peer, connections };
+  return { bench, init, supervisor, dir, peer, connections };
 }
 
 function watch(dir: string): readonly string[] {
@@ -250,4 +251,28 @@ eachBuild('P15 an ordered KILL is not late while the supervisor sleeps', async (
   await fallAsleep(stage);
   const { next } = await woken(stage);
   await next.expect('overdue');
+});
+
+eachBuild('failures before a sleep delay no supervisor after it', async (t, build) => {
+  const stage = await watching(t, build);
+  let { supervisor } = stage;
+  await hasPassed(stage.bench, supervisor, supervisor.sent);
+  const replace = async (): Promise<number> => {
+    const killedAt = performance.now();
+    await supervisor.kill();
+    supervisor = await stage.init.supervisor();
+    const waitedMs = performance.now() - killedAt;
+    supervisor.commit(...watch(stage.dir));
+    await hasPassed(stage.bench, supervisor, supervisor.sent);
+    return waitedMs;
+  };
+  let beforeMs = 0;
+  for (let lives = 0; lives < 6; lives++) beforeMs = await replace();
+  await fallAsleep({ ...stage, supervisor });
+  send(stage.init.pid, SIGUSR2);
+  supervisor = await stage.init.supervisor();
+  const [, seq = ''] = await supervisor.next();
+  supervisor.ack(seq);
+  const afterMs = await replace();
+  assert.ok(afterMs < beforeMs, `${afterMs} ms after the sleep, ${beforeMs} ms before it`);
 });

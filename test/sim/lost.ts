@@ -21,7 +21,7 @@ const LAST_TURN_MS = 500;
 /** While supervisors die within a second of each other there may be one that acts. */
 const GAPS_MS = 3_000;
 const STARTS = 10;
-/** Ten short lives, and what is waited between them. */
+/** Init waits 11 s between ten short lives, and the first life may last until the end of strays. */
 const FAILED_MS = 20_000;
 /** Two that hang, each when all it had to do was to write the death. */
 const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 10_000;

@@ -35,20 +35,19 @@ export class Starts {
   commit(nowMs: number): void {
     this.#hasCommitted = true;
     if (!this.#isSound(nowMs)) return;
-    this.#failures = 0;
+    this.#forgiveFailures();
     this.#heardAtMs = nowMs;
   }
 
   sleep(): void {
     this.#hasCommitted = false;
-    this.#failures = 0;
+    this.#forgiveFailures();
   }
 
   /** A supervisor has died. Returns when the next one is started, and whether init goes on alone until then. */
   end(nowMs: number, hangs: boolean, wasAlone: boolean): { readonly inMs: number; readonly isAlone: boolean } {
     if (this.#isSound(nowMs) && !hangs) {
-      this.#failures = 0;
-      this.#delayMs = 0;
+      this.#forgiveFailures();
       this.#heardAtMs = nowMs;
     } else {
       const weight = hangs ? HANG : this.#hasCommitted ? SHORT_LIFE : FAILED_START;
@@ -80,6 +79,11 @@ export class Starts {
   lostAtMs(nowMs: number, owesSinceMs: number): number {
     const goneAtMs = this.goneAtMs(owesSinceMs);
     return goneAtMs === Number.POSITIVE_INFINITY || this.#isSound(nowMs) ? goneAtMs : this.#heardAtMs;
+  }
+
+  #forgiveFailures(): void {
+    this.#failures = 0;
+    this.#delayMs = 0;
   }
 
   #isSound(nowMs: number): boolean {

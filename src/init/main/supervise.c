@@ -39,8 +39,7 @@ void on_supervisor_died(struct init *init, const char *why) {
   int64_t now = now_ms();
   if (supervisor->committed) supervisor->gone_at = now;
   if (is_sound(supervisor)) {
-    supervisor->failures = 0;
-    supervisor->delay_ms = 0;
+    forgive_failures(supervisor);
     supervisor->heard_at = now;
   } else {
     int weight = supervisor->hangs ? HANG : supervisor->committed ? SHORT_LIFE : FAILED_START;

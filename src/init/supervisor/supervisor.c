@@ -17,11 +17,16 @@ bool is_sound(const struct supervisor *supervisor) {
   return supervisor->committed && !supervisor->hangs && now_ms() - supervisor->started_at >= SOUND_LIFE_MS;
 }
 
+void forgive_failures(struct supervisor *supervisor) {
+  supervisor->failures = 0;
+  supervisor->delay_ms = 0;
+}
+
 void on_commit(struct supervisor *supervisor) {
   supervisor->committed = true;
   supervisor->watch.looked_at = NEVER;
   if (!is_sound(supervisor)) return;
-  supervisor->failures = 0;
+  forgive_failures(supervisor);
   supervisor->heard_at = now_ms();
 }
 

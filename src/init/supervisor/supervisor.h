@@ -35,6 +35,8 @@ struct supervisor {
 
 /* Returns NULL, or what prevents the start. */
 const char *start_supervisor(struct init *init);
+/* The next start is not delayed by failures before. */
+void forgive_failures(struct supervisor *supervisor);
 /* To be called for each commit. */
 void on_commit(struct supervisor *supervisor);
 void kill_supervisor(struct supervisor *supervisor);
