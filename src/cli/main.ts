@@ -13,13 +13,13 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
   complain(error);
   process.exitCode = EXIT.sexton;
   // The termination log is only for the process that ends the container.
-  if (process.pid === 1) await (await import('./commands/last-word.ts')).leaveLastWord(error, process.env);
+  if (process.pid === 1) await (await import('./commands/run/last-word.ts')).leaveLastWord(error, process.env);
 });
 
 async function main(argv: readonly string[]): Promise<void> {
   const as = dropInOf(process.env.SEXTON_INIT_AS);
   if (as !== undefined) return start(as, argv);
-  if (isRun(argv)) return (await import('./commands/run.ts')).run(argv);
+  if (isRun(argv)) return (await import('./commands/run/run.ts')).run(argv);
   return (await import('./commands/subcommand.ts')).runSubcommand(argv, process.env);
 }
 
@@ -28,6 +28,6 @@ async function main(argv: readonly string[]): Promise<void> {
  * rest is answered here.
  */
 async function start(as: DropIn, argv: readonly string[]): Promise<void> {
-  if (process.env.SEXTON_INIT_FD !== undefined) return (await import('./commands/run.ts')).run(argv, as);
-  return (await import('./commands/drop-in-answer.ts')).answer(as, argv, process.env);
+  if (process.env.SEXTON_INIT_FD !== undefined) return (await import('./commands/run/run.ts')).run(argv, as);
+  return (await import('./commands/run/drop-in-answer.ts')).answer(as, argv, process.env);
 }

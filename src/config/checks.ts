@@ -3,13 +3,13 @@
  * One slip must not bring a second message: a check does not apply when it reads a setting that cannot be parsed.
  */
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
-import { longestDrainMs } from '../core/lifecycle/drain.ts';
+import { longestDrainMs } from '../core/lifecycle/stop/drain.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
 import type { Key } from './flags.ts';
 import { formatDuration } from './notation/duration.ts';
 import { repeated, show } from './notation/parse.ts';
 import { isSidecarName } from './notation/sidecars.ts';
-import { formatSignal } from './notation/signals.ts';
+import { formatSignal } from './notation/stop/signals.ts';
 import type { Settings } from './settle.ts';
 
 export function findProblems(settings: Settings): readonly string[] {

@@ -6,10 +6,16 @@
  * depends on the machine, `defaultNote` says so in words.
  */
 import type { ProbeKind, Role } from '../core/config.ts';
-import { formatAction } from './notation/action.ts';
+import { formatAction } from './notation/actions/action.ts';
+import { formatDrain, parseDrain } from './notation/actions/drain.ts';
+import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/actions/observe.ts';
+import { formatProbe, parseHook, probeParser } from './notation/actions/probe.ts';
 import { addressText } from './notation/address.ts';
-import { formatDrain, parseDrain } from './notation/drain.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
+import { formatGates, parseGates } from './notation/gates.ts';
+import { choice, type Parse } from './notation/parse.ts';
+import { formatReloads, parseReloads } from './notation/reload.ts';
+import { formatQuits, parseQuits } from './notation/sidecars.ts';
 import {
   formatExitCode,
   formatRestartPodOn,
@@ -17,15 +23,9 @@ import {
   parseExitCode,
   parseRestartPodOn,
   parseRestartRules,
-} from './notation/exit-codes.ts';
-import { formatGates, parseGates } from './notation/gates.ts';
-import { formatStop, parseStop } from './notation/ladder.ts';
-import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/observe.ts';
-import { choice, type Parse } from './notation/parse.ts';
-import { formatProbe, parseHook, probeParser } from './notation/probe.ts';
-import { formatReloads, parseReloads } from './notation/reload.ts';
-import { formatQuits, parseQuits } from './notation/sidecars.ts';
-import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/signals.ts';
+} from './notation/stop/exit-codes.ts';
+import { formatStop, parseStop } from './notation/stop/ladder.ts';
+import { formatSignalMap, formatSignals, parseSignalMap, parseSignals } from './notation/stop/signals.ts';
 import {
   formatHold,
   formatTimeOrNone,

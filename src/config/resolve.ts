@@ -15,7 +15,7 @@ import { type Env, type Environment, readEnvironment } from './env.ts';
 import type { ConfigFile } from './file/file.ts';
 import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
-import { DEFAULT_TERMINATION_LOG } from './notation/observe.ts';
+import { DEFAULT_TERMINATION_LOG } from './notation/actions/observe.ts';
 import { show } from './notation/parse.ts';
 import { keptConfig, MAX_KEPT_BYTES, type Program, type RunConfig, type TerminationLog } from './run-config.ts';
 import { type Settings, settle } from './settle.ts';

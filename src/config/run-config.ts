@@ -3,7 +3,7 @@
  * supervisors read neither the environment nor a file, which may have changed.
  */
 import type { MemberConfig } from '../core/config.ts';
-import type { OnDrain } from '../core/lifecycle/readiness.ts';
+import type { OnDrain } from '../core/lifecycle/ready/readiness.ts';
 import type { LogLevel } from '../core/state/events.ts';
 import type { HttpAddress } from './notation/address.ts';
 

@@ -3,9 +3,9 @@ import type { Rung } from '../core/config.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
 import { signalNumber } from '../core/signals.ts';
 import { beforeRungs } from './checks.ts';
-import { formatLadder } from './notation/ladder.ts';
 import { type StartedProgram, startedBy } from './notation/program.ts';
-import { presetNamed, presetOf, type StopPreset } from './notation/stop-presets.ts';
+import { formatLadder } from './notation/stop/ladder.ts';
+import { presetNamed, presetOf, type StopPreset } from './notation/stop/stop-presets.ts';
 import type { Settings } from './settle.ts';
 
 /** The configuration with the consequences of a preset. */

@@ -42,7 +42,7 @@ function readCommit(root: string): string {
  * What `sexton run` enters by and what it loads to resolve its configuration; every other dynamic import from `src/cli`
  * is a tool.
  */
-const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run.ts', 'src/cli/commands/configure.ts']);
+const RUN_MODULES: ReadonlySet<string> = new Set(['src/cli/commands/run/run.ts', 'src/cli/commands/run/configure.ts']);
 /**
  * Other tools: what a member needs only for a file in YAML, on a network volume, or without init, which the delivered
  * directory always has.

@@ -5,9 +5,9 @@ import type { Program } from '../config/run-config.ts';
 import type { Effect } from '../core/state/events.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
 import type { HostCommand } from './host/host.ts';
-import type { Log } from './log.ts';
-import type { NetworkTasks } from './network-tasks.ts';
-import type { TrafficWatcher } from './traffic.ts';
+import type { Log } from './log/log.ts';
+import type { NetworkTasks } from './probes/network-tasks.ts';
+import type { TrafficWatcher } from './traffic/traffic.ts';
 
 export interface Means {
   readonly program: Program;

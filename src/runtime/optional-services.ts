@@ -5,8 +5,8 @@
 import type { HttpOptions } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import type { State } from '../core/state/state.ts';
-import { openHttp } from './http.ts';
-import type { Log } from './log.ts';
+import { openHttp } from './http/http.ts';
+import type { Log } from './log/log.ts';
 import type { Digests } from './memo.ts';
 
 export interface OptionalServicesOptions {
@@ -46,7 +46,7 @@ export class OptionalServices {
   async watchFiles({ known, onContent }: FileWatch): Promise<void> {
     const { member, log } = this.#options;
     if (member.reload.length === 0 || this.#isClosed) return;
-    const { ReloadWatch } = await import('./reload.ts');
+    const { ReloadWatch } = await import('./reload/reload.ts');
     const onTrouble = (message: string): void => log.say('warn', message);
     const watch = new ReloadWatch({ reloads: member.reload, known, onContent, onTrouble });
     this.#keep(watch);

@@ -13,7 +13,7 @@ import { isSocket, probeHandle } from './graveyard/handle.ts';
 import type { Self } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 
 export interface OwnTombstoneOptions {
   readonly dir: string;

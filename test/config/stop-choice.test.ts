@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatLadder } from '../../src/config/notation/ladder.ts';
 import { startedBy } from '../../src/config/notation/program.ts';
-import { formatSignal } from '../../src/config/notation/signals.ts';
-import { PRESET_NAMES, presetOf } from '../../src/config/notation/stop-presets.ts';
+import { formatLadder } from '../../src/config/notation/stop/ladder.ts';
+import { formatSignal } from '../../src/config/notation/stop/signals.ts';
+import { PRESET_NAMES, presetOf } from '../../src/config/notation/stop/stop-presets.ts';
 import { resolved } from './files.ts';
 
 describe('--stop auto finds the program', () => {

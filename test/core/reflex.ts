@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
-import { mainsGone } from '../../src/core/lifecycle/reflexes.ts';
+import { mainsGone } from '../../src/core/lifecycle/prepared/reflexes.ts';
 import type { Reduction } from '../../src/core/state/draft.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';

@@ -12,7 +12,7 @@ import {
 import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
-import { fill } from '../../src/core/lifecycle/prepared-ends.ts';
+import { fill } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
@@ -31,7 +31,7 @@ import {
 } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
-/** Places, as `src/core/lifecycle/placeholders.ts` describes them. */
+/** Places, as `src/core/lifecycle/prepared/placeholders.ts` describes them. */
 const PLACES = { time: '\u00010', clock: '\u0002n0-0\u0002', code: '\u0003', moment: '\u00040', hour: '\u00050' };
 const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "In": "Zürich", "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
 /** Longer than any of these tests. */

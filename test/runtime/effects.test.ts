@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HostEvent } from '../../src/runtime/host/host.ts';
-import { eventOf, programOf } from '../../src/runtime/host-events.ts';
+import { eventOf, programOf } from '../../src/runtime/host/host-events.ts';
 import { command, instant, mainConfig, probes } from '../core/helpers.ts';
 
 const ENDED = { type: 'helperEnded', seq: 1, at: 0, id: 7, code: 1, signal: undefined, errno: undefined } as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
+import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
 import { mustRescanFirst, withTimeout } from '../../src/runtime/timeouts.ts';
 import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt, stopping } from '../core/helpers.ts';
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { LineWriter } from '../../src/runtime/line-writer.ts';
+import { LineWriter } from '../../src/runtime/log/line-writer.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { FAR_MS, waitFor } from '../helpers/wait.ts';
 

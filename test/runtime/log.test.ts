@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Log } from '../../src/runtime/log.ts';
+import { Log } from '../../src/runtime/log/log.ts';
 import { NODE, ROOT } from '../helpers/paths.ts';
 import '../helpers/seeded.ts';
 
@@ -15,7 +15,7 @@ function play(script: string, settings: object = SETTINGS, input = ''): { lines:
   const prelude = `
     import { createRequire } from 'node:module';
     import { setTimeout as sleep } from 'node:timers/promises';
-    import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
+    import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log/log.ts'))};
     const hasPino = () => Object.keys(createRequire(import.meta.url).cache).some((path) => path.endsWith('/pino.js'));
     const log = new Log(${JSON.stringify(settings)});
     const loaded = async () => { while (!hasPino() || log.isWriting) await sleep(5); };`;

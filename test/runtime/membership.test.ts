@@ -9,7 +9,7 @@ import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../src/runtime/graveyard/leave-request.ts';
-import { Log } from '../../src/runtime/log.ts';
+import { Log } from '../../src/runtime/log/log.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';

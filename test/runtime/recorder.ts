@@ -2,7 +2,7 @@
 import type { MemberConfig } from '../../src/core/config.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
-import { Log } from '../../src/runtime/log.ts';
+import { Log } from '../../src/runtime/log/log.ts';
 import type { Membership } from '../../src/runtime/membership.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { BOOT, HOST_ID } from '../core/helpers.ts';

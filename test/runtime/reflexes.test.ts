@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fill, type PreparedEnd } from '../../src/core/lifecycle/prepared-ends.ts';
+import { fill, type PreparedEnd } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { mainConfig } from '../core/helpers.ts';

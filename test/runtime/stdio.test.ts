@@ -33,7 +33,7 @@ for (const flags of FLAGS) {
 
 const OPEN_LOG = `
   import { once } from 'node:events';
-  import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log.ts'))};
+  import { Log } from ${JSON.stringify(join(ROOT, 'src/runtime/log/log.ts'))};
   const log = new Log({ level: 'info', format: 'json', member: 'main' });`;
 const READER_GOES = `
   process.stdout.write('open');

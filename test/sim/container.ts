@@ -5,7 +5,7 @@
  */
 
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
-import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
+import { fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
 import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';

@@ -1,6 +1,6 @@
 /** Init's own stops, as in `src/init/stop/grace.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
 import type { MemberConfig } from '../../src/core/config.ts';
-import { fallbackOf } from '../../src/core/lifecycle/fallback.ts';
+import { fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
 import { hostKillAtMs, hostLeaveAtMs } from '../../src/core/pod/deadline.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { Queued } from './container.ts';

@@ -4,13 +4,13 @@ import type { Mutation } from './mutations.ts';
 export const LOSS_MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'a stop that was acknowledged is not forgotten with its supervisor',
-    file: 'lifecycle/fallback.ts',
+    file: 'lifecycle/prepared/fallback.ts',
     from: 'waitMs, atMs: Math.floor(stop.atMs + waitedMs)',
     to: 'waitMs, atMs: undefined',
   },
   {
     breaks: 'the host waits for no longer than a part of the grace period',
-    file: 'lifecycle/fallback.ts',
+    file: 'lifecycle/prepared/fallback.ts',
     from: "budgetMs * (role === 'sidecar' ? 0.75 : 0.5)",
     to: "budgetMs * (role === 'sidecar' ? 1 : 1)",
   },
@@ -28,7 +28,7 @@ export const LOSS_MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'a supervisor that has to leave owes a commit',
-    file: 'lifecycle/quitting.ts',
+    file: 'lifecycle/stop/quitting.ts',
     from: '  wakeAt(draft, now.mono + maxWritingMs(deadline, now.mono));\n',
     to: '',
   },

@@ -5,7 +5,7 @@
  * Init does what the last commit has left behind. The bounds follow from the declared grace period, or 10 s without
  * one, and from how long init waits for a supervisor.
  */
-import { maxWritingMs } from '../../src/core/lifecycle/quitting.ts';
+import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
 import { graceOf } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';

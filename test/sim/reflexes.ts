@@ -6,6 +6,7 @@
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/end/record.ts';
 import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
 import {
   type Ended,
@@ -15,9 +16,14 @@ import {
   type PreparedStop,
   preparedEndBy,
   preparedStop,
-} from '../../src/core/lifecycle/prepared-ends.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/record.ts';
-import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/reflexes.ts';
+} from '../../src/core/lifecycle/prepared/prepared-ends.ts';
+import {
+  type EndWith,
+  endWithMains,
+  isIdle,
+  isUnchanged,
+  type Known,
+} from '../../src/core/lifecycle/prepared/reflexes.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { instantAt } from '../../src/core/time.ts';

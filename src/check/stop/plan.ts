@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import { startedBy } from '../../config/notation/program.ts';
-import { presetNamed, presetOf } from '../../config/notation/stop-presets.ts';
+import { presetNamed, presetOf } from '../../config/notation/stop/stop-presets.ts';
 import { type Files, type Resolution, resolveRun } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { isRun } from '../../config/subcommand.ts';

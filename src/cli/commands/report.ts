@@ -59,7 +59,7 @@ async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
 async function podsCompared(given: Arguments, env: Env): Promise<readonly PodStop[]> {
   const pods = await podsNow(given, env);
   if (given.against === undefined) return pods;
-  return (await import('./against.ts')).withPredictions(pods, given.against);
+  return (await import('./check/against.ts')).withPredictions(pods, given.against);
 }
 
 async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Promise<readonly PodStop[]> {

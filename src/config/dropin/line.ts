@@ -4,7 +4,7 @@ import { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, signalNumber } from '../../core/sig
 import type { Env } from '../env.ts';
 import type { Given } from '../given.ts';
 import { show } from '../notation/parse.ts';
-import { formatSignalMap } from '../notation/signals.ts';
+import { formatSignalMap } from '../notation/stop/signals.ts';
 import type { HostSetting, HostSettings } from '../run-config.ts';
 import { splitOptions } from './getopt.ts';
 

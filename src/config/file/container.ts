@@ -4,9 +4,9 @@
  */
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
-import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/action.ts';
-import { POD_ACTIONS } from '../notation/exit-codes.ts';
-import { PROBE_DEFAULTS } from '../notation/probe.ts';
+import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/actions/action.ts';
+import { PROBE_DEFAULTS } from '../notation/actions/probe.ts';
+import { POD_ACTIONS } from '../notation/stop/exit-codes.ts';
 import {
   described,
   either,

@@ -4,7 +4,7 @@
  * last `=` is the condition.
  */
 import type { GateCondition, ReadyAction, StartGate } from '../../core/config.ts';
-import { formatAction, parseCall } from './action.ts';
+import { formatAction, parseCall } from './actions/action.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 import { callOf, isSidecarName, parseSidecar, SIDECAR_NAMES } from './sidecars.ts';

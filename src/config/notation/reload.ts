@@ -5,7 +5,7 @@
 import type { Reload } from '../../core/config.ts';
 import { signalNumber } from '../../core/signals.ts';
 import { bad, good, type Parse, show } from './parse.ts';
-import { formatSignal, parseSignal } from './signals.ts';
+import { formatSignal, parseSignal } from './stop/signals.ts';
 import { formatWords, parseWords } from './words.ts';
 
 export function parseReloads(text: string): Parse<readonly Reload[]> {

@@ -4,7 +4,7 @@
  * which image `sexton check` recognizes it. All listen on the loopback address that the containers of a pod share.
  */
 import type { HttpAction, QuitAction } from '../../core/config.ts';
-import { formatAction, LOCALHOST, parseCall, parsePort } from './action.ts';
+import { formatAction, LOCALHOST, parseCall, parsePort } from './actions/action.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { bad, eachOf, good, type Parse, repeated, show } from './parse.ts';
 

@@ -17,23 +17,23 @@ import { type Draft, draftOf, finishDraft, note, type Reduction, update, wakeAt 
 import type { Event } from '../state/events.ts';
 import type { Child, State } from '../state/state.ts';
 import { onExited, onGroupGone, onSpawned, onSpawnFailed, onStraysGone } from './child.ts';
-import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './climb.ts';
 import { counted } from './counters.ts';
-import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './drain.ts';
-import { decideToFail, endFailing } from './failing.ts';
-import { offerForwardOnce } from './forward-once.ts';
+import { decideToFail, endFailing } from './end/failing.ts';
+import { joinRestart, onRestartAsked } from './end/restarting.ts';
 import { beginPostStart } from './hooks.ts';
 import { phaseOf } from './phase.ts';
-import { markHealth, probe } from './probing.ts';
-import { leaveIfDone, leaveInTime } from './quitting.ts';
-import { startReadyChecks } from './ready-checks.ts';
+import { markHealth, probe } from './ready/probing.ts';
+import { startReadyChecks } from './ready/ready-checks.ts';
 import { onFileChanged } from './reloading.ts';
 import { onForwarded, onSignal, onStopAsked } from './request.ts';
-import { joinRestart, onRestartAsked } from './restarting.ts';
 import { endOverdueTasks, onTaskEnded } from './results.ts';
 import { beginStop, decideToStop, restartAfterBackoff, startChildWhenReady } from './rules.ts';
 import { trackStages } from './stages.ts';
-import { onStopSent } from './stop-sent.ts';
+import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './stop/climb.ts';
+import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './stop/drain.ts';
+import { offerForwardOnce } from './stop/forward-once.ts';
+import { leaveIfDone, leaveInTime } from './stop/quitting.ts';
+import { onStopSent } from './stop/stop-sent.ts';
 import { resumeTasks } from './tasks.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {

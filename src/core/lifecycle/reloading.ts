@@ -5,7 +5,7 @@
 import { type Draft, note, say } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Task } from '../state/state.ts';
-import { sendSignal } from './climb.ts';
+import { sendSignal } from './stop/climb.ts';
 import { beginTask, dropTask, indexOf, type Result } from './tasks.ts';
 
 export function onFileChanged(draft: Draft, { index }: Event & { type: 'fileChanged' }): void {

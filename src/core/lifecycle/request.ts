@@ -7,12 +7,12 @@ import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import { isHurried, REQUEST, type Stop } from '../state/state.ts';
-import { climbOn, killNow, sendSignal } from './climb.ts';
-import { longestDrainMs } from './drain.ts';
-import { finishMember } from './end.ts';
-import { beginForwardedStop } from './forward-once.ts';
-import { leaveNow } from './quitting.ts';
-import { recordStop } from './record-stop.ts';
+import { finishMember } from './end/end.ts';
+import { climbOn, killNow, sendSignal } from './stop/climb.ts';
+import { longestDrainMs } from './stop/drain.ts';
+import { beginForwardedStop } from './stop/forward-once.ts';
+import { leaveNow } from './stop/quitting.ts';
+import { recordStop } from './stop/record-stop.ts';
 
 export function onSignal(draft: Draft, event: Event & { type: 'signal' }): void {
   const { config } = draft;

@@ -4,10 +4,10 @@ import type { Event } from '../state/events.ts';
 import type { Task } from '../state/state.ts';
 import { timedOutAfter } from '../time.ts';
 import { onHookEnded } from './hooks.ts';
-import { onProbeEnded } from './probing.ts';
-import { onQuitEnded } from './quitting.ts';
-import { onReadyAnswer } from './ready-checks.ts';
+import { onProbeEnded } from './ready/probing.ts';
+import { onReadyAnswer } from './ready/ready-checks.ts';
 import { onValidated } from './reloading.ts';
+import { onQuitEnded } from './stop/quitting.ts';
 import { collectEndedTasks, forgetTask, isProbe, isQuit, isReady, type Result } from './tasks.ts';
 
 export function onTaskEnded(draft: Draft, event: Event & { type: 'taskEnded' }): void {

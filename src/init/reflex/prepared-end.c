@@ -8,7 +8,7 @@
 enum { TOMBSTONE_BYTES = 8192, MAX_SAID_BYTES = 4096, MAX_MOMENTS = 3 };
 /* The container exits with the command's code, or not at all. An end by signal n counts as SIGNAL_EXIT + n. */
 enum { CODE_OF_COMMAND = 256, STAYS = 257, SIGNAL_EXIT = 256 };
-/* The placeholders in a text for values that are known only at the end: `src/core/lifecycle/placeholders.ts`. */
+/* The placeholders in a text for values that are known only at the end: `src/core/lifecycle/prepared/placeholders.ts`. */
 enum { PLACE_OF_TIME = 1, PLACE_OF_NUMBER, PLACE_OF_CODE, PLACE_OF_MOMENT, PLACE_OF_HOUR };
 /* Offsets in a time with nanoseconds: behind the date, and behind the milliseconds. */
 enum { AT_HOUR = 11, AT_MICROSECONDS = 23 };

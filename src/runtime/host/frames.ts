@@ -6,7 +6,7 @@
  */
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
-import { MAX_MAINS_HEARD } from '../../core/lifecycle/reflexes.ts';
+import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
 import type { Commit, DirectoryNews, Hello, HostCommand, HostEvent } from './host.ts';
 
 const PROTOCOL_VERSION = 1;

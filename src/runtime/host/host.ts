@@ -8,9 +8,9 @@
  * between two commits, the next one resumes at exactly the state of its host and its child.
  */
 import type { Program, TerminationLog } from '../../config/run-config.ts';
-import type { Fallback } from '../../core/lifecycle/fallback.ts';
-import type { PreparedEnd } from '../../core/lifecycle/prepared-ends.ts';
-import type { NamedMain } from '../../core/lifecycle/reflexes.ts';
+import type { Fallback } from '../../core/lifecycle/prepared/fallback.ts';
+import type { PreparedEnd } from '../../core/lifecycle/prepared/prepared-ends.ts';
+import type { NamedMain } from '../../core/lifecycle/prepared/reflexes.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 
 /**

@@ -1,5 +1,6 @@
 /** The answer at each path. Nothing here changes anything, and nothing comes from outside but what members write. */
 import type { MemberConfig } from '../../core/config.ts';
+import { tombstoneOf } from '../../core/lifecycle/end/record.ts';
 import {
   livenessOf,
   type OnDrain,
@@ -7,8 +8,7 @@ import {
   startednessOf,
   type Verdict,
   waitsFor,
-} from '../../core/lifecycle/readiness.ts';
-import { tombstoneOf } from '../../core/lifecycle/record.ts';
+} from '../../core/lifecycle/ready/readiness.ts';
 import type { State } from '../../core/state/state.ts';
 import { metricsOf } from './metrics.ts';
 

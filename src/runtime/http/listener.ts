@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { addressText, type HttpAddress } from '../../config/notation/address.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Answer } from './answers.ts';
 
 export interface ListenerOptions {

@@ -5,7 +5,7 @@
  */
 import type { MemberConfig } from '../../core/config.ts';
 import { PHASES } from '../../core/format/tombstone.ts';
-import { livenessOf, type OnDrain, readinessOf, startednessOf } from '../../core/lifecycle/readiness.ts';
+import { livenessOf, type OnDrain, readinessOf, startednessOf } from '../../core/lifecycle/ready/readiness.ts';
 import type { State } from '../../core/state/state.ts';
 
 interface Sample {

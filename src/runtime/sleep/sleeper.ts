@@ -8,7 +8,7 @@
 import type { MemberConfig } from '../../core/config.ts';
 import type { State } from '../../core/state/state.ts';
 import type { HostCommand } from '../host/host.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Membership } from '../membership.ts';
 import type { Rest } from '../memo.ts';
 import { MOST, withTimeout } from '../timeouts.ts';

@@ -3,21 +3,21 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { FLAGS, KEYS } from '../../../src/config/flags.ts';
 import { LONGEST_MS } from '../../../src/config/notation/duration.ts';
+import { formatGates, parseGates } from '../../../src/config/notation/gates.ts';
 import {
   formatExitCode,
   formatRestartRules,
   parseExitCode,
   parseRestartRules,
-} from '../../../src/config/notation/exit-codes.ts';
-import { formatGates, parseGates } from '../../../src/config/notation/gates.ts';
-import { formatLadder, parseLadder } from '../../../src/config/notation/ladder.ts';
+} from '../../../src/config/notation/stop/exit-codes.ts';
+import { formatLadder, parseLadder } from '../../../src/config/notation/stop/ladder.ts';
 import {
   formatSignalMap,
   formatSignals,
   parseSignal,
   parseSignalMap,
   parseSignals,
-} from '../../../src/config/notation/signals.ts';
+} from '../../../src/config/notation/stop/signals.ts';
 import { nameFromCommand, parseName } from '../../../src/config/notation/values.ts';
 import { comesBack } from './comes-back.ts';
 

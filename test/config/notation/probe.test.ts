@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { formatAction } from '../../../src/config/notation/action.ts';
-import { formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/probe.ts';
+import { formatAction } from '../../../src/config/notation/actions/action.ts';
+import { formatProbe, PROBE_DEFAULTS, parseHook, probeParser } from '../../../src/config/notation/actions/probe.ts';
 import { formatReloads, parseReloads } from '../../../src/config/notation/reload.ts';
 import type { HookAction, Probe, ProbeAction } from '../../../src/core/config.ts';
 import { comesBack } from './comes-back.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseQuits } from '../../../src/config/notation/sidecars.ts';
 import type { AdaptiveDrain, MemberConfig } from '../../../src/core/config.ts';
-import { sidecarPorts } from '../../../src/core/lifecycle/drain.ts';
+import { sidecarPorts } from '../../../src/core/lifecycle/stop/drain.ts';
 import type { SteadyPace } from '../../../src/core/state/state.ts';
 import { config as anyConfig, child, perform, schedule } from '../arbitraries.ts';
 import { ADAPTIVE_DRAIN, alive, asJson, command, dead, fixed, mainConfig, revived, sidecarConfig } from '../helpers.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
-import { fallbackOf } from '../../../src/core/lifecycle/fallback.ts';
+import { fallbackOf } from '../../../src/core/lifecycle/prepared/fallback.ts';
 import { SIGINT, SIGQUIT, SIGTERM } from '../../../src/core/signals.ts';
 import { ADAPTIVE_DRAIN, alive, fixed, mainConfig, START, sidecarConfig } from '../helpers.ts';
 import { Life } from '../life.ts';

@@ -4,8 +4,9 @@ import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
 import { formatEvidence } from '../../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../../src/core/format/tombstone.ts';
+import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/end/record.ts';
 import { reduce, reduceAll } from '../../../src/core/lifecycle/lifecycle.ts';
-import { fillPlaces } from '../../../src/core/lifecycle/placeholders.ts';
+import { fillPlaces } from '../../../src/core/lifecycle/prepared/placeholders.ts';
 import {
   endOf,
   fill,
@@ -13,9 +14,8 @@ import {
   type PreparedEnd,
   preparedEnds,
   preparedStop,
-} from '../../../src/core/lifecycle/prepared-ends.ts';
-import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/record.ts';
-import { endWithMains, isUnchanged } from '../../../src/core/lifecycle/reflexes.ts';
+} from '../../../src/core/lifecycle/prepared/prepared-ends.ts';
+import { endWithMains, isUnchanged } from '../../../src/core/lifecycle/prepared/reflexes.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { State } from '../../../src/core/state/state.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { HttpAction, MemberConfig, ProbeAction } from '../../../src/core/config.ts';
-import { maxWritingMs } from '../../../src/core/lifecycle/quitting.ts';
+import { maxWritingMs } from '../../../src/core/lifecycle/stop/quitting.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import { child, config, peers, perform, schedule } from '../arbitraries.ts';
 import { alive, command, dead, fixed, mainConfig, probe, probes, START, sidecarConfig } from '../helpers.ts';

@@ -1,5 +1,5 @@
 /** Init's end of the protocol, written as plainly as possible, for the tests of the encoder and decoder. */
-import type { Prelude } from '../../../src/core/lifecycle/prepared-ends.ts';
+import type { Prelude } from '../../../src/core/lifecycle/prepared/prepared-ends.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {

@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { HttpAddress } from '../../../src/config/notation/address.ts';
 import { answerTo } from '../../../src/runtime/http/answers.ts';
 import { Listener } from '../../../src/runtime/http/listener.ts';
-import { Log } from '../../../src/runtime/log.ts';
+import { Log } from '../../../src/runtime/log/log.ts';
 import { mainConfig } from '../../core/helpers.ts';
 import { Life } from '../../core/life.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';

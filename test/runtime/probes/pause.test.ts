@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { NetworkTasks } from '../../../src/runtime/network-tasks.ts';
+import { NetworkTasks } from '../../../src/runtime/probes/network-tasks.ts';
 import { type ActionEnd, startAction } from '../../../src/runtime/probes/probe.ts';
 import { within } from '../../helpers/wait.ts';
 import type { AnsweringData } from './answering.ts';

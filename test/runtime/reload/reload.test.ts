@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SIGHUP } from '../../../src/core/signals.ts';
-import { ReloadWatch } from '../../../src/runtime/reload.ts';
+import { ReloadWatch } from '../../../src/runtime/reload/reload.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
 import { needsMount } from '../graveyard/volume.ts';

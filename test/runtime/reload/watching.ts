@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { SIGHUP } from '../../../src/core/signals.ts';
-import { ReloadWatch } from '../../../src/runtime/reload.ts';
+import { ReloadWatch } from '../../../src/runtime/reload/reload.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { waitFor } from '../../helpers/wait.ts';
 

@@ -1,4 +1,4 @@
-import { presetNamed } from '../../../config/notation/stop-presets.ts';
+import { presetNamed } from '../../../config/notation/stop/stop-presets.ts';
 import { ladderOf } from '../../../core/ladder.ts';
 import { SIGTERM, signalName, signalNumber } from '../../../core/signals.ts';
 import { at } from '../../input/located.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { startedBy } from '../../../config/notation/program.ts';
-import { presetOf } from '../../../config/notation/stop-presets.ts';
+import { presetOf } from '../../../config/notation/stop/stop-presets.ts';
 import { stopSignalOf } from '../../stop/images.ts';
 import { argvOfStage, ownArgvOfStage } from '../../stop/started.ts';
 import { ofStage } from '../rule.ts';

@@ -1,5 +1,5 @@
 import type { AdaptiveDrain } from '../../../core/config.ts';
-import { sidecarPorts } from '../../../core/lifecycle/drain.ts';
+import { sidecarPorts } from '../../../core/lifecycle/stop/drain.ts';
 import { at, itemsAt, type Located, textAt, wholeAt } from '../../input/located.ts';
 import type { Container } from '../../input/pod.ts';
 import { secondsText } from '../../stop/interval.ts';

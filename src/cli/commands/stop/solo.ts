@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../../../config/notation/duration.ts';
-import { formatSignal } from '../../../config/notation/signals.ts';
+import { formatSignal } from '../../../config/notation/stop/signals.ts';
 import type { RunConfig } from '../../../config/run-config.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SIGTERM } from '../../../core/signals.ts';

@@ -1,0 +1,66 @@
+/**
+ * The first supervisor of a container makes the configuration, or refuses to start. Later ones have it from the memo and
+ * never load this.
+ */
+import type { DropIn } from '../../../config/dropin/line.ts';
+import { type Resolution, resolveRun } from '../../../config/resolve.ts';
+import type { RunConfig } from '../../../config/run-config.ts';
+import { EXIT } from '../../../core/exit.ts';
+import type { Host } from '../../../runtime/host/host.ts';
+import { leaveRefusal } from '../../../runtime/log/termination-log.ts';
+import type { Remarks } from '../../../runtime/supervisor.ts';
+import { withTimeout } from '../../../runtime/timeouts.ts';
+import { complainInTime, SextonError } from '../../../text/errors.ts';
+import { machine, NO_INIT } from '../../machine.ts';
+
+export interface Configured {
+  readonly config: RunConfig;
+  readonly remarks: Remarks;
+}
+
+interface Circumstances {
+  readonly host: Host;
+  readonly argv: readonly string[];
+  readonly as: DropIn | undefined;
+  /** Init saw no `/graveyard`. One that has come since then is none for a command that init has started by itself. */
+  readonly isSolo: boolean;
+  readonly whyNode: string | undefined;
+  /** Something runs already, so nothing may be refused any more: init tries again, and goes on alone. */
+  readonly isResumed: boolean;
+}
+
+/** undefined: it was refused. */
+export async function configure(circumstances: Circumstances): Promise<Configured | undefined> {
+  const { host, argv, as, isSolo, whyNode, isResumed } = circumstances;
+  const { isDirectory, isMissing } = machine;
+  const isHidden = (path: string): boolean => isSolo && path === '/graveyard';
+  const resolution = await resolveRun(
+    argv,
+    process.env,
+    {
+      ...machine,
+      whyNode: host.init === undefined ? NO_INIT : whyNode,
+      isDirectory: (path) => !isHidden(path) && isDirectory(path),
+      isMissing: (path) => isHidden(path) || isMissing(path),
+    },
+    as,
+  );
+  if (!resolution.ok && isResumed) throw new SextonError('badConfiguration', resolution);
+  if (!resolution.ok) return void (await refuseToStart(host, resolution));
+  const { run, warnings, notes } = resolution;
+  // init is our parent.
+  const ofPlace = run.host.missesOrphans && process.ppid !== 1 ? [NOT_REAPED] : [];
+  return { config: run, remarks: { warnings: [...warnings, ...ofPlace], notes } };
+}
+
+/** Prints all problems in one message; nothing was started. A stalled reader of stderr must not keep the container. */
+async function refuseToStart(host: Host, refusal: Extract<Resolution, { ok: false }>): Promise<void> {
+  const { problems, name, terminationLog } = refusal;
+  await withTimeout(complainInTime(new SextonError('badConfiguration', { problems })), MAX_COMPLAINING_MS);
+  await leaveRefusal(terminationLog, name, problems);
+  host.commit({ ack: undefined, memo: undefined, commands: [{ type: 'exit', code: EXIT.sexton }] });
+}
+
+const MAX_COMPLAINING_MS = 200;
+const NOT_REAPED =
+  'orphans are not reaped here: this is not PID 1 and no subreaper; add -s, set TINI_SUBREAPER, or make it PID 1';

@@ -1,0 +1,158 @@
+/** The end of a life: another one follows in this container, or the member is over. */
+import { type ChildExit, containerStatus, isInterrupt, statusOf } from '../../exit.ts';
+import type { Evidence } from '../../format/evidence.ts';
+import type { DeathReason } from '../../format/tombstone.ts';
+import { lastMomentMs } from '../../pod/deadline.ts';
+import { mainsStateOf } from '../../pod/finished.ts';
+import { checkHold } from '../../pod/hold.ts';
+import { isRestarting } from '../../pod/restart.ts';
+import { backoffAfter, isFinalEnd, wantsRestart } from '../../restart.ts';
+import { SIGKILL } from '../../signals.ts';
+import { type Draft, note, say, update } from '../../state/draft.ts';
+import { type Child, isHurried, MAINS_FINISHED } from '../../state/state.ts';
+import { rfc3339 } from '../../time.ts';
+import { leaveContainer } from '../stop/quitting.ts';
+import { dropTasks } from '../tasks.ts';
+import { evidenceOf, withoutUndefined } from './record.ts';
+import { askRestartByExit, endForRestart, RESET_PER_LIFE } from './restart-end.ts';
+
+/** Ends a life once the child and its whole group are gone. */
+export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void {
+  const { state } = draft;
+  const status = statusOf(child.exit);
+  const lastMs = lastMomentMs(draft.config, state);
+  const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
+  const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
+  dropTasks(draft);
+  if (askRestartByExit(draft, child)) return endForRestart(draft, child.exit, deathReasonOf(draft, child), backoff);
+  if (willRestart(draft, child) && backoff !== undefined) {
+    const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(draft, child) };
+    update(draft, {
+      child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
+      climb: undefined,
+      ...RESET_PER_LIFE,
+      chronicle: { ...state.chronicle, started: undefined, healthy: undefined, last },
+      backoffMs: backoff.nextMs,
+    });
+    note(draft, 'restart', { DelayMs: backoff.delayMs });
+    say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
+    return;
+  }
+  if (isRestarting(state)) return endForRestart(draft, child.exit, deathReasonOf(draft, child));
+  finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
+}
+
+/** The host has published this end by the state before it: later requests to stop or restart do not change it. */
+export function endAsWritten(draft: Draft, { exit }: Child & { is: 'leftovers' }): void {
+  dropTasks(draft);
+  const status = statusOf(exit);
+  const code = containerStatus(draft.config, { status, stopped: false, overdue: false });
+  finishMember(draft, { status, reason: ownReason(exit), exit, code });
+}
+
+/** Whether another life is to follow; the deadline may still be too near for it. */
+export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
+  const { stop, failing } = draft.state;
+  const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
+  return !checkOver(draft) && (wantsRestart(draft.config, death) || isInDoubt(draft));
+}
+
+/** Whether it is unclear if the mains have finished: a sidecar that left now would be restarted, perhaps endlessly. */
+function isInDoubt({ config, state }: Draft): boolean {
+  if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
+  if (state.stop !== undefined) return false;
+  const { finished, untilMs } = mainsStateOf(config, state);
+  return !finished && untilMs !== undefined;
+}
+
+/** Whether no other life may follow: a stop beats every restart, except for a sidecar that others still need. */
+function checkOver(draft: Draft): boolean {
+  const { state, config } = draft;
+  if (state.stop === undefined) return false;
+  if (state.climb?.why === 'stop' || config.role === 'main' || isHurried(state.stop)) return true;
+  return !checkHold(draft, state.stop);
+}
+
+function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'leftovers' }): DeathReason {
+  const { stop, climb } = draft.state;
+  if (oom) return 'oom';
+  if (exit.signal === SIGKILL) return 'killed';
+  if (climb?.why === 'failing') return 'stopped';
+  // A command that ended before the stop was not stopped by it, however long its group took.
+  if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
+  return ownReason(exit);
+}
+
+/** The reason for the end of a child that was not stopped. */
+function ownReason(exit: ChildExit): DeathReason {
+  if (isInterrupt(exit)) return 'stopped';
+  return statusOf(exit) === 0 ? 'completed' : 'error';
+}
+
+export interface FinalExit {
+  readonly status: number;
+  readonly reason: DeathReason;
+  readonly exit: ChildExit | undefined;
+  /** The exit code of the container, where the status does not decide it. */
+  readonly code?: number;
+}
+
+/** Ends the member: the tombstone gets its last lines, the container its exit code. */
+export function finishMember(draft: Draft, { status, reason, exit, code: asked }: FinalExit): void {
+  // Ready checks of a start gate may still run.
+  dropTasks(draft);
+  const { state, config } = draft;
+  const { stop, climb } = state;
+  const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
+  const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
+  // A container that is stopped alone is started again: exit code 0 would say that its work is done.
+  const isToComeBack = stop?.alone === true && !isFinalEnd(config, status);
+  const stopped = stop !== undefined && !isToComeBack;
+  const code = asked ?? containerStatus(config, { status, stopped, overdue });
+  const final = isFinalEnd(config, code);
+  update(draft, {
+    child: { is: 'gone', status, code, reason, final },
+    climb: undefined,
+    chronicle: {
+      ...state.chronicle,
+      healthy: undefined,
+      died: rfc3339(draft.at.wall),
+      diedMonotonic: draft.at.mono,
+      exit,
+    },
+  });
+  logEvidence(draft);
+  leaveContainer(draft);
+}
+
+/** Logs all of the evidence in the last line: when a pod is gone with its volume, only the log store has it. */
+function logEvidence(draft: Draft): void {
+  const evidence = evidenceOf(draft.config, draft.state);
+  const { Summary, Reason, ExitCode, ContainerExitCode, Signal } = evidence;
+  note(draft, 'over', { Summary, ...scalarsOf(evidence) });
+  const details = {
+    reason: Reason,
+    exitCode: ExitCode,
+    containerExitCode: ContainerExitCode,
+    signal: Signal,
+    summary: Summary,
+    evidence,
+  };
+  say(draft, 'info', 'dead', withoutUndefined(details));
+}
+
+/** The part of the evidence that the tombstone has nowhere else. */
+function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, Connections }: Evidence) {
+  const scalars = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
+  return withoutUndefined<Record<string, string | number>>(scalars);
+}
+
+/** A stop came between two lives. */
+export function endInBackoff(draft: Draft, child: Child & { is: 'backoff' }): void {
+  if (isRestarting(draft.state)) return endForRestart(draft, child.exit, ownReason(child.exit));
+  finishMember(draft, {
+    status: statusOf(child.exit),
+    reason: draft.state.chronicle.last?.reason ?? ownReason(child.exit),
+    exit: child.exit,
+  });
+}

@@ -1,0 +1,134 @@
+/** The climb: the stop ladder under way, rung after rung. `pod/deadline.ts` lists all that ends in KILL. */
+import { ladderOf } from '../../ladder.ts';
+import { killAtMs, ownKillAtMs } from '../../pod/deadline.ts';
+import { isRestarting } from '../../pod/restart.ts';
+import { SIGKILL, SIGTERM, signalName } from '../../signals.ts';
+import { type Draft, isDue, note, say, update, wakeAt } from '../../state/draft.ts';
+import type { Event } from '../../state/events.ts';
+import type { Child, Climb } from '../../state/state.ts';
+import { endLife, willRestart } from '../end/end.ts';
+
+/** How long a group may take to follow its leader before it is signalled. */
+const REST_MS = 20;
+const REST_BEFORE_LIFE_MS = 2_000;
+const UNKILLABLE_MS = 2_000;
+/** The time to write a death on a slow machine. */
+const WRITING_MS = 100;
+
+export function beginClimb(
+  draft: Draft,
+  { why, killAtMs }: Pick<Climb, 'why' | 'killAtMs'>,
+  firstRung: 'toSend' | 'sent' = 'toSend',
+): void {
+  const { climb, now } = draft.state;
+  // Leftovers and failed lives have had their signal already; no process gets it twice.
+  if (climb !== undefined) return update(draft, { climb: { ...climb, why } });
+  update(draft, { climb: { why, rung: 0, sinceMs: now.mono, killAtMs, killed: false } });
+  if (firstRung === 'toSend') sendRung(draft);
+}
+
+/** Gives the leftovers of a command the same ladder before another life, or the end, may follow. */
+export function stopLeftovers(draft: Draft): void {
+  const { child, climb, now } = draft.state;
+  if (child.is !== 'leftovers' || climb !== undefined) return;
+  wakeAt(draft, child.sinceMs + REST_MS);
+  if (!isDue(draft, child.sinceMs + REST_MS)) return;
+  const ownAtMs = ownKillAtMs(draft.config, now.mono);
+  // Leftovers may not take the whole budget of the life that follows.
+  const killAt = willRestart(draft, child) ? Math.min(ownAtMs, now.mono + REST_BEFORE_LIFE_MS) : ownAtMs;
+  say(draft, 'info', 'the command has ended but processes that it started are still running: stopping them');
+  beginClimb(draft, { why: 'rest', killAtMs: killAt });
+}
+
+/** The group is empty: processes that have left it get the signal that the group got. */
+export function turnToStrays(draft: Draft, child: Child & { is: 'leftovers' }): void {
+  const { climb } = draft.state;
+  update(draft, { child: { ...child, strays: true } });
+  if (climb === undefined) return;
+  const signal = climb.killed ? SIGKILL : rungsOf(draft)[climb.rung]?.signal;
+  if (signal !== undefined) sendSignal(draft, signal);
+}
+
+/** Goes from rung to rung by their times; sends KILL when the time is over. */
+export function climbInTime(draft: Draft): void {
+  const { climb, deadline, child } = draft.state;
+  if (climb === undefined || climb.killed || (child.is !== 'alive' && child.is !== 'leftovers')) return;
+  const deadlineMs = deadline?.kills === true ? killAtMs(deadline) : undefined;
+  if (isDue(draft, climb.killAtMs)) return killNow(draft, 'the grace period is over');
+  wakeAt(draft, climb.killAtMs);
+  if (isDue(draft, deadlineMs)) return killNow(draft, 'the deadline has come');
+  wakeAt(draft, deadlineMs);
+  const rung = rungsOf(draft)[climb.rung];
+  const nextRungMs = rung?.forMs === undefined ? undefined : climb.sinceMs + rung.forMs;
+  if (isDue(draft, nextRungMs)) return climbOn(draft);
+  wakeAt(draft, nextRungMs);
+}
+
+/**
+ * KILL ends no zombie without a reaper and no process that sleeps in the kernel. Such leftovers of a reaped leader are
+ * waited for 2 s, in a stop only until the death must be written. They no longer run, so another life may follow.
+ */
+export function giveUpOnUnkillable(draft: Draft): void {
+  const { child, climb, deadline } = draft.state;
+  if (child.is !== 'leftovers' || climb?.killed !== true) return;
+  // No platform ends a container in which the command is to start again.
+  const isTheEnd = deadline?.kills === true && !isRestarting(draft.state);
+  const lastMs = isTheEnd ? deadline.atMs - WRITING_MS : Number.POSITIVE_INFINITY;
+  const patientMs = Math.max(climb.sinceMs, child.sinceMs) + UNKILLABLE_MS;
+  // The end of the group is reported right behind that of its leader, even when both are heard late.
+  const giveUpMs = Math.max(climb.sinceMs + WRITING_MS, child.sinceMs + REST_MS, Math.min(patientMs, lastMs));
+  wakeAt(draft, giveUpMs);
+  if (!isDue(draft, giveUpMs)) return;
+  say(draft, 'warn', 'some of its processes survived KILL: they are waited for no longer');
+  endLife(draft, child);
+}
+
+export function climbOn(draft: Draft): void {
+  const { climb, now } = draft.state;
+  if (climb === undefined || climb.killed || rungsOf(draft)[climb.rung + 1] === undefined) return;
+  update(draft, { climb: { ...climb, rung: climb.rung + 1, sinceMs: now.mono } });
+  sendRung(draft);
+}
+
+const FROM_NOTHING = { why: 'stop', rung: 0, killAtMs: undefined } as const;
+
+export function killNow(draft: Draft, why: string): void {
+  const { climb, child, now } = draft.state;
+  if (climb?.killed === true || !isThere(child)) return;
+  update(draft, { climb: { ...FROM_NOTHING, ...climb, sinceMs: now.mono, killed: true } });
+  say(draft, 'warn', `killing: ${why}`);
+  sendSignal(draft, SIGKILL);
+}
+
+/** The host has sent KILL: we did not run, or not in time. */
+export function onOverdue(draft: Draft, { id }: Event & { type: 'overdue' }): void {
+  const { climb, child, now } = draft.state;
+  if (climb?.killed === true || !isThere(child) || child.id !== id) return;
+  update(draft, { climb: { ...FROM_NOTHING, ...climb, sinceMs: now.mono, killed: true } });
+  note(draft, 'signal sent', { Signal: signalName(SIGKILL) });
+  say(draft, 'warn', 'killed by init: the deadline has come');
+}
+
+export function sendSignal(draft: Draft, signal: number): void {
+  const { child } = draft.state;
+  if (!isThere(child)) return;
+  note(draft, 'signal sent', { Signal: signalName(signal) });
+  if (child.is === 'leftovers' && child.strays) draft.effects.push({ type: 'sweep', signal });
+  else draft.effects.push({ type: 'kill', id: child.id, signal });
+}
+
+function isThere(child: Child): child is Child & { is: 'spawning' | 'alive' | 'leftovers' } {
+  return child.is === 'spawning' || child.is === 'alive' || child.is === 'leftovers';
+}
+
+function sendRung(draft: Draft): void {
+  const { climb } = draft.state;
+  const rung = climb === undefined ? undefined : rungsOf(draft)[climb.rung];
+  if (climb === undefined || rung === undefined) return;
+  if (rung.signal === SIGKILL) return killNow(draft, 'the last rung of the ladder');
+  sendSignal(draft, rung.signal);
+}
+
+function rungsOf(draft: Draft): ReturnType<typeof ladderOf> {
+  return ladderOf(draft.config, draft.state.stop?.signal ?? SIGTERM);
+}
