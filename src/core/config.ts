@@ -2,7 +2,7 @@
  * The configuration of one member, as the lifecycle sees it: validated, complete, frozen. Made once at the border
  * (`src/config/resolve.ts`); nothing below reads argv or the environment. All durations are integral milliseconds.
  */
-import type { RestartPolicy, Role } from './format/tombstone-type.ts';
+import type { RestartPolicy, Role } from './tombstone-type.ts';
 
 export type { RestartPolicy, Role };
 

@@ -108,7 +108,7 @@ function declarations(): string {
     const args = [tsc, '--project', join(ROOT, 'src/delivery/npm'), '--outDir', out];
     execFileSync(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     const index = read('delivery/npm/index.d.ts').replace(/^.* from '.*\/tombstone-type\.ts';\n/gm, '');
-    const text = index + read('core/format/tombstone-type.d.ts');
+    const text = index + read('core/tombstone-type.d.ts');
     const isWhole = !/\bfrom\b|\bimport\b.*['"]\.|reference/.test(text.replace(/\/\*\*[\s\S]*?\*\//g, ''));
     if (isWhole) return text;
     throw new Error('cannot deliver the declarations: the exports of npm/index.ts name types of other files');

@@ -2,7 +2,6 @@
  * Collects garbage while the supervisor has little to do: once the garbage of start-up, and later that of probes. V8
  * collects when it needs room, and for so small a heap it would rather take more memory from the container.
  */
-
 /** By then the supervisor has started. */
 const FIRST_AFTER_MS = 1_000;
 const CHECK_EVERY_MS = 10_000;

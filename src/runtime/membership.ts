@@ -16,11 +16,11 @@ import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
-import type { WatchList } from './graveyard/watch-list.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import { isLocal } from './local-volume.ts';
 import { OwnTombstone, type OwnTombstoneOptions } from './own-tombstone.ts';
+import type { SleepWatch } from './sleep/sleeper.ts';
 import { whyAwakeByGraveyard } from './sleep/why-awake.ts';
 import { withTimeout } from './timeouts.ts';
 
@@ -30,13 +30,6 @@ export interface MembershipOptions extends OwnTombstoneOptions {
   readonly heldBefore?: Readonly<Record<string, string>>;
   /** This supervisor was woken, so the warnings about the graveyard are in the log already. */
   readonly wasWoken?: boolean;
-}
-
-/** What the host has to watch while we sleep. */
-export interface SleepWatch extends WatchList {
-  readonly own: string;
-  /** The paths of the sockets that we hold connections to. */
-  readonly sockets: readonly string[];
 }
 
 export interface MembershipEvents {
@@ -119,7 +112,6 @@ export class Membership {
     return this.#own.isWritten && isAbsolute(dir) && (await isLocal(dir)) ? this.#own.store.path : undefined;
   }
 
-  /** What to watch while we sleep, or why we must not. */
   async sleepWatch(): Promise<SleepWatch | string> {
     const { dir } = this.#options;
     const list = this.#graveyard?.watchList();
@@ -136,7 +128,6 @@ export class Membership {
     this.#graveyard?.hear(news);
   }
 
-  /** Resolves once the host watches for us, and everything was read again. */
   async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
     await this.#graveyard?.handOver(quiet, sockets);
   }

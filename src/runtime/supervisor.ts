@@ -13,11 +13,11 @@
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
-import { tombstoneOf } from '../core/lifecycle/end/record.ts';
 import { reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { type Fallback, fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
+import { tombstoneOf } from '../core/lifecycle/stop/record.ts';
 import { hostKillAtMs, hostLeaveAtMs } from '../core/pod/deadline.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';

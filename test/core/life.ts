@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/end/record.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
 import { SIGKILL, signalName } from '../../src/core/signals.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';

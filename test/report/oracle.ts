@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { formatEvidence } from '../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
-import { evidenceOf, tombstoneOf } from '../../src/core/lifecycle/end/record.ts';
+import { evidenceOf, tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
 import { SIGKILL, signalName } from '../../src/core/signals.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
 import { forcedOf, type MemberStop, podsOf } from '../../src/report/stop.ts';

@@ -5,11 +5,11 @@
  */
 
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/end/record.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { endOf } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/prepared/reflexes.ts';
 import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
 import { businessOf } from '../../src/core/pod/interest.ts';
 import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';

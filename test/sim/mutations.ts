@@ -150,7 +150,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'who dies says whether another life will follow',
-    file: 'lifecycle/end/record.ts',
+    file: 'lifecycle/stop/record.ts',
     from: "Final: child.is === 'gone' ? child.final : undefined,",
     to: "Final: child.is === 'gone' ? true : undefined,",
   },

@@ -6,7 +6,6 @@
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/end/record.ts';
 import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
 import {
   type Ended,
@@ -24,6 +23,7 @@ import {
   isUnchanged,
   type Known,
 } from '../../src/core/lifecycle/prepared/reflexes.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { instantAt } from '../../src/core/time.ts';

@@ -4,13 +4,13 @@ import type { Mutation } from './mutations.ts';
 export const RESTART_MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'in a restart nothing starts before all have ended',
-    file: 'lifecycle/end/restarting.ts',
+    file: 'lifecycle/restarting.ts',
     from: '  if (names.length > 0) return;\n',
     to: '',
   },
   {
     breaks: 'in a restart a member is started again behind its gates',
-    file: 'lifecycle/end/restart-end.ts',
+    file: 'lifecycle/stop/restart-end.ts',
     from: 'chronicle: { ...chronicle, started: undefined, healthy: undefined, exit, last },',
     to: 'chronicle: { ...chronicle, exit, last },',
   },
@@ -22,7 +22,7 @@ export const RESTART_MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'who was started in the midst of a restart joins it',
-    file: 'lifecycle/end/restarting.ts',
+    file: 'lifecycle/restarting.ts',
     from: '  for (const ask of asks) askForRestart(draft, ask);\n',
     to: '',
   },
@@ -34,7 +34,7 @@ export const RESTART_MUTATIONS: readonly Mutation[] = [
   },
   {
     breaks: 'the deadline of a restart is over with it',
-    file: 'lifecycle/end/restarting.ts',
+    file: 'lifecycle/restarting.ts',
     from: '    deadline: undefined,\n',
     to: '',
   },

@@ -4,9 +4,8 @@ import type { TextStyle } from '../../report/text.ts';
 import { outputWidth } from '../../text/print.ts';
 
 /**
- * As wide as the terminal. A bar needs an end, so a pipe or a file gets `pipeColumns`. By no-color.org any value that
- * is not empty counts. ASCII where the locale says that it is not UTF-8; where none is set, as in most containers,
- * UTF-8.
+ * As wide as the terminal; a pipe or a file has no width and gets `pipeColumns`. Any NO_COLOR that is not empty counts
+ * (no-color.org). ASCII where the locale names another charset than UTF-8; most containers set no locale.
  */
 export function textStyle(env: Env, pipeColumns: number): TextStyle {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG;

@@ -5,9 +5,9 @@
  * when the volume is full. Every text in it is printable and bounded, because terminals and logs of other containers
  * show tombstones.
  */
-import type { HistoryEntry, Phase, Tombstone } from './tombstone-type.ts';
+import type { HistoryEntry, Phase, Tombstone } from '../tombstone-type.ts';
 
-export type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from './tombstone-type.ts';
+export type { DeathReason, HistoryEntry, Parsed, Phase, Tombstone } from '../tombstone-type.ts';
 
 export const PHASES = Object.keys({
   waiting: 0,

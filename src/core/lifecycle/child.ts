@@ -7,8 +7,8 @@ import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Child } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
-import { endAsWritten, endLife, finishMember } from './end/end.ts';
 import { turnToStrays } from './stop/climb.ts';
+import { endAsWritten, endLife, finishMember } from './stop/end.ts';
 
 /** Ends the member. A command that ran before and lacks only resources now counts as one that died. */
 export function onSpawnFailed(

@@ -11,10 +11,10 @@ import { restartAtMs } from '../restart.ts';
 import { SIGTERM } from '../signals.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import { isHurried, MAINS_FINISHED, type Stop } from '../state/state.ts';
-import { endInBackoff, finishMember } from './end/end.ts';
-import { startAgain } from './end/restarting.ts';
 import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
+import { startAgain } from './restarting.ts';
 import { beginClimb } from './stop/climb.ts';
+import { endInBackoff, finishMember } from './stop/end.ts';
 import { recordStop } from './stop/record-stop.ts';
 import { dropTasks } from './tasks.ts';
 

@@ -3,10 +3,10 @@
  * 'sexton' only what this file exports, so it is the contract.
  */
 import { parseTombstone as parse } from '../../core/format/tombstone-parse.ts';
-import type { Parsed, Tombstone } from '../../core/format/tombstone-type.ts';
+import type { Parsed, Tombstone } from '../../core/tombstone-type.ts';
 import { readMembers } from '../../runtime/graveyard/members.ts';
 
-export type * from '../../core/format/tombstone-type.ts';
+export type * from '../../core/tombstone-type.ts';
 
 /**
  * Reads all tombstones of a graveyard once, as `sexton status` does.

@@ -5,8 +5,7 @@
  * the new holder of the socket is opened.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tombstone } from '../../core/format/tombstone.ts';
-import { hostOf } from '../../core/format/tombstone.ts';
+import { hostOf, type Tombstone } from '../../core/format/tombstone.ts';
 import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';

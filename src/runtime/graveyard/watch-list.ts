@@ -1,7 +1,7 @@
-/** What init has to watch in the graveyard while the supervisor sleeps. */
 import { hostOf, type Tombstone } from '../../core/format/tombstone.ts';
 import type { Contact } from './liveness.ts';
 
+/** What init watches in the graveyard during sleep. */
 export interface WatchList {
   /** Members whose tombstones need not be watched. */
   readonly quiet: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * How the npm package's entry, a program of its own, tells the supervisor in the same process why there is no
- * sexton-init. Not a variable of the environment, which the application would get.
+ * The npm package's entry tells the supervisor in the same process why there is no sexton-init. The application would
+ * inherit an environment variable.
  */
 
 export function tellWhyWithoutInit(why: string): void {

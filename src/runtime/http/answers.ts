@@ -1,6 +1,5 @@
 /** The answer at each path. Nothing here changes anything, and nothing comes from outside but what members write. */
 import type { MemberConfig } from '../../core/config.ts';
-import { tombstoneOf } from '../../core/lifecycle/end/record.ts';
 import {
   livenessOf,
   type OnDrain,
@@ -9,6 +8,7 @@ import {
   type Verdict,
   waitsFor,
 } from '../../core/lifecycle/ready/readiness.ts';
+import { tombstoneOf } from '../../core/lifecycle/stop/record.ts';
 import type { State } from '../../core/state/state.ts';
 import { metricsOf } from './metrics.ts';
 

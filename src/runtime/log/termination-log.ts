@@ -6,7 +6,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { TerminationLog } from '../../config/run-config.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../../core/format/evidence.ts';
-import { evidenceOf } from '../../core/lifecycle/end/record.ts';
+import { evidenceOf } from '../../core/lifecycle/stop/record.ts';
 import type { State } from '../../core/state/state.ts';
 import { withTimeout } from '../timeouts.ts';
 import type { Log } from './log.ts';

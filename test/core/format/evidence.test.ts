@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { EXIT } from '../../../src/core/exit.ts';
 import { type Evidence, formatEvidence, MAX_EVIDENCE_BYTES } from '../../../src/core/format/evidence.ts';
-import { evidenceOf } from '../../../src/core/lifecycle/end/record.ts';
+import { evidenceOf } from '../../../src/core/lifecycle/stop/record.ts';
 import { peers } from '../arbitraries.ts';
 import { anything, member, performAny, script } from '../arbitraries-actions.ts';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';

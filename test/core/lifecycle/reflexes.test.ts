@@ -4,7 +4,6 @@ import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
 import { formatEvidence } from '../../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../../src/core/format/tombstone.ts';
-import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/end/record.ts';
 import { reduce, reduceAll } from '../../../src/core/lifecycle/lifecycle.ts';
 import { fillPlaces } from '../../../src/core/lifecycle/prepared/placeholders.ts';
 import {
@@ -16,6 +15,7 @@ import {
   preparedStop,
 } from '../../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { endWithMains, isUnchanged } from '../../../src/core/lifecycle/prepared/reflexes.ts';
+import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/stop/record.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { State } from '../../../src/core/state/state.ts';

@@ -4,7 +4,7 @@
  */
 import type { MemberConfig } from '../../../core/config.ts';
 import { type Evidence, msOf } from '../../../core/format/evidence.ts';
-import { evidenceOf } from '../../../core/lifecycle/end/record.ts';
+import { evidenceOf } from '../../../core/lifecycle/stop/record.ts';
 import type { State } from '../../../core/state/state.ts';
 import { stopOfEvidence } from '../../../report/evidence.ts';
 import { traceOf } from '../../../report/otlp.ts';

@@ -13,8 +13,8 @@ import type { Reduction } from '../../state/draft.ts';
 import type { Effect, Event } from '../../state/events.ts';
 import type { State } from '../../state/state.ts';
 import { rfc3339Milliseconds } from '../../time.ts';
-import { evidenceOf, tombstoneOf } from '../end/record.ts';
 import { reduce } from '../lifecycle.ts';
+import { evidenceOf, tombstoneOf } from '../stop/record.ts';
 import { type Course, fillPlaces, templateOf } from './placeholders.ts';
 import { type EndWith, isIdle } from './reflexes.ts';
 

@@ -6,7 +6,7 @@ import { SIGKILL, SIGTERM, signalName } from '../../signals.ts';
 import { type Draft, isDue, note, say, update, wakeAt } from '../../state/draft.ts';
 import type { Event } from '../../state/events.ts';
 import type { Child, Climb } from '../../state/state.ts';
-import { endLife, willRestart } from '../end/end.ts';
+import { endLife, willRestart } from './end.ts';
 
 /** How long a group may take to follow its leader before it is signalled. */
 const REST_MS = 20;

@@ -1,12 +1,12 @@
 /** A restart in place: requested, joined, and ended by another start. */
-import { EXIT, statusOf } from '../../exit.ts';
-import { isAhead, restartsOfOthers, unendedIn } from '../../pod/restart.ts';
-import { restartsAllOn } from '../../restart.ts';
-import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../../state/draft.ts';
-import type { Event } from '../../state/events.ts';
-import type { Restart } from '../../state/state.ts';
-import { askForRestart } from '../stop/record-stop.ts';
-import { finishMember } from './end.ts';
+import { EXIT, statusOf } from '../exit.ts';
+import { isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
+import { restartsAllOn } from '../restart.ts';
+import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
+import type { Event } from '../state/events.ts';
+import type { Restart } from '../state/state.ts';
+import { finishMember } from './stop/end.ts';
+import { askForRestart } from './stop/record-stop.ts';
 
 export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAsked' }): void {
   if (isAhead(draft.state, ask))

@@ -2,14 +2,14 @@
  * A failed life: a startup or liveness probe, or post-start, demands the end of this child. It ends as in a stop, by
  * pre-stop and ladder. The member then goes on with another life in place, or exits and is restarted by the platform.
  */
-import { graceOf, lastTurnMs } from '../../pod/deadline.ts';
-import { type Draft, note, say, update } from '../../state/draft.ts';
-import type { FailingWhy, State } from '../../state/state.ts';
-import { rfc3339 } from '../../time.ts';
-import { runPreStop } from '../hooks.ts';
-import { checkServing } from '../ready/probing.ts';
-import { beginClimb } from '../stop/climb.ts';
-import { askRestartByFailure } from './restart-end.ts';
+import { graceOf, lastTurnMs } from '../pod/deadline.ts';
+import { type Draft, note, say, update } from '../state/draft.ts';
+import type { FailingWhy, State } from '../state/state.ts';
+import { rfc3339 } from '../time.ts';
+import { runPreStop } from './hooks.ts';
+import { checkServing } from './ready/probing.ts';
+import { beginClimb } from './stop/climb.ts';
+import { askRestartByFailure } from './stop/restart-end.ts';
 
 export function decideToFail(draft: Draft): void {
   const why = failureOf(draft.state);

@@ -8,7 +8,7 @@ import { type Backoff, FIRST_BACKOFF_MS } from '../../restart.ts';
 import { type Draft, note, say, update } from '../../state/draft.ts';
 import type { Child } from '../../state/state.ts';
 import { rfc3339 } from '../../time.ts';
-import { askForRestart } from '../stop/record-stop.ts';
+import { askForRestart } from './record-stop.ts';
 
 /** The state of one life, as a new process begins it. */
 export const RESET_PER_LIFE = { failing: undefined, hooks: {}, vitals: {} } as const;

@@ -11,8 +11,8 @@ import { SIGKILL } from '../../signals.ts';
 import { type Draft, note, say, update } from '../../state/draft.ts';
 import { type Child, isHurried, MAINS_FINISHED } from '../../state/state.ts';
 import { rfc3339 } from '../../time.ts';
-import { leaveContainer } from '../stop/quitting.ts';
 import { dropTasks } from '../tasks.ts';
+import { leaveContainer } from './quitting.ts';
 import { evidenceOf, withoutUndefined } from './record.ts';
 import { askRestartByExit, endForRestart, RESET_PER_LIFE } from './restart-end.ts';
 
