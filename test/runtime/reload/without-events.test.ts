@@ -9,7 +9,7 @@ import { within } from '../../helpers/wait.ts';
 import { Helper } from '../graveyard/volume.ts';
 import { Volume } from './watching.ts';
 
-const RELOAD = join(import.meta.dirname, '../../../src/runtime/reload.ts');
+const RELOAD = join(import.meta.dirname, '../../../src/runtime/reload/reload.ts');
 const LIMITS = { instances: 'max_inotify_instances', watches: 'max_inotify_watches' };
 
 for (const [what, limit] of Object.entries(LIMITS)) {
