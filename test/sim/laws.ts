@@ -211,8 +211,9 @@ export class Laws {
     const { asked, requests, restarts, member } = container;
     const { gracePeriodMs = Number.POSITIVE_INFINITY } = member.config;
     const { nowMs, monoMs } = this.#world.agenda;
-    const ownEndMs = container.memo?.state.climb?.killAtMs ?? container.mainsEndAtMs;
-    if (ownEndMs !== undefined && ownEndMs <= monoMs) return;
+    // A supervisor that comes back late does not extend the stop that init began when the mains ended.
+    const ownEndsMs = [container.memo?.state.climb?.killAtMs, container.mainsEndAtMs];
+    if (ownEndsMs.some((atMs = Number.POSITIVE_INFINITY) => atMs <= monoMs)) return;
     const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length + restarts.length > 0;
     if (!isDue) this.#break('before the platform', container, 'init KILLs before the grace period is over');
     this.lost.killing(container);
