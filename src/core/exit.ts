@@ -40,7 +40,7 @@ export interface Ending {
   readonly status: number;
   /** It was asked to stop by the platform, or because the mains have finished. */
   readonly stopped: boolean;
-  /** Only our KILL at the deadline ended a stop of the platform: that stays visible. */
+  /** Sexton's own KILL ended a requested stop: 137 stays visible. */
   readonly overdue: boolean;
 }
 

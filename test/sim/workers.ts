@@ -1,8 +1,6 @@
 /** Several processes that simulate side by side, each from seeds of its own, and what comes of all. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { execaNode } from 'execa';
 import { Coverage } from './coverage.ts';
 
 export interface Totals {
@@ -24,10 +22,10 @@ export async function workTogether(
     Array.from({ length: workers }, async (_, index): Promise<Totals> => {
       const args = [...flags, '--json', '--seed', String(first + index * each), '--runs', String(each)];
       if (Number.isFinite(seconds)) args.push('--seconds', String(seconds));
-      const stdio = ['ignore', 'pipe', 'inherit'] as const;
-      const worker = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), ...args], { stdio: [...stdio] });
-      const [out] = await Promise.all([text(worker.stdout), once(worker, 'close')]);
-      return JSON.parse(out) as Totals;
+      // A worker ends with this process.
+      const options = { stdin: 'ignore', stderr: 'inherit', reject: false } as const;
+      const { stdout } = await execaNode(join(import.meta.dirname, 'run.ts'), args, options);
+      return JSON.parse(stdout) as Totals;
     }),
   );
   const coverage = new Coverage();

@@ -81,7 +81,7 @@ function requestStop(draft: Draft, event: Request): void {
 }
 
 /**
- * Whether this signal repeats the last request. Some platforms send each signal twice: an agent and the runtime below
+ * Whether this signal repeats the first request. Some platforms send each signal twice: an agent and the runtime below
  * it, or `docker stop` beside systemd. The kubelet repeats one 10 to 18 s later when its runtime restarts; a member
  * with a declared grace period need not hurry for that. A person means every signal: at a terminal, by INT, or from
  * inside the PID namespace, since only outside senders have PID 0: sigaction(2).

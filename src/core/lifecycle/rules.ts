@@ -189,7 +189,7 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   const endMs = end === undefined ? undefined : lastTurnMs(end);
   wakeAt(draft, endMs);
   if (isDue(draft, endMs)) return undefined;
-  // An assumed deadline only ends a hold; a requested drain takes its full time.
+  // A deadline that is merely assumed can end a hold, but never shortens a drain.
   if (isHeldUp) {
     const softEndMs = deadline === undefined ? undefined : lastTurnMs(deadline);
     wakeAt(draft, softEndMs);

@@ -52,7 +52,7 @@ export function requestDeadline(config: MemberConfig, atMs: number, ask: Pick<As
   return { atMs: atMs + (ask.graceMs ?? graceOf(config)), sinceMs: atMs, kills: true, shared: isThePods };
 }
 
-/** The end of a stop that sexton decided on: the platform does not end it, so it runs from its own beginning. */
+/** When sexton ends a stop that it began itself, as the platform will not: one grace period after `nowMs`. */
 export function ownKillAtMs(config: MemberConfig, nowMs: number): number {
   return nowMs + graceOf(config);
 }

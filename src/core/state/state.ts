@@ -40,7 +40,7 @@ export type Child =
       readonly final: boolean;
     };
 
-/** The desired stop. It never goes away, except that a restart's ends when the member starts again. */
+/** The stop in progress. It stays until the end, except in a restart in place: another start removes it. */
 export interface Stop {
   /** Only the platform's stop ends in the platform's SIGKILL. */
   readonly origin: 'platform' | 'self';
@@ -210,10 +210,9 @@ export interface State {
   /** The run of the pod's init containers that this container follows; undefined: not recorded, or not read yet. */
   readonly generation: string | undefined;
   /** When this container started. */
-  /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
-  /** When the graveyard was last read. By that time, not by the clock, doubt about a peer becomes a death. */
+  /** When the graveyard was last read. A doubtful peer counts as dead once this time has passed its limit. */
   readonly lookedMs: number;
   /** All earlier events have been folded in: the rules may act. */
   readonly isAwake: boolean;

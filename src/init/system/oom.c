@@ -3,7 +3,7 @@
 
 #include "system.h"
 
-/* The memory of a waking supervisor, with something to spare: docs/scale.md. */
+/* The memory of a waking supervisor, with something to spare: docs/internals/scale.md. */
 static const int64_t NEEDED_BYTES = 16 << 20;
 
 /* The first number behind this key; -1: there is no such file or number. */

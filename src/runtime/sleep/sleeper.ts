@@ -127,7 +127,7 @@ export class Sleeper {
   }
 }
 
-/** Out of step with the scans of the graveyard, which come every 5 s: during one there is no sleep. */
+/** Not 1, so that attempts do not keep coinciding with the scans every 5 s, which prevent sleep. */
 const AGAIN_PART = 1.3;
 
 function isSame(a: object, b: object): boolean {

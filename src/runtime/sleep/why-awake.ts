@@ -1,6 +1,6 @@
 /**
- * Why a supervisor stays awake: the whole list of conditions. `sexton explain` prints those of flags and volume, the
- * debug log the others. Init has one more (`src/init/supervisor/sleep.c`): the supervisor must have heard every event.
+ * Why a supervisor stays awake: all its conditions. `sexton explain` prints those of flags and volume, the debug log
+ * the others. Init adds its own in `src/init/supervisor/sleep.c`: nothing may be under way there.
  */
 import type { MemberConfig } from '../../core/config.ts';
 import { restartsOfOthers } from '../../core/pod/restart.ts';

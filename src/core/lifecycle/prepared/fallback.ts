@@ -23,7 +23,7 @@ export interface Fallback {
 
 /** A running supervisor needs less than this, also on a busy node. */
 const PATIENCE_MS = 5_000;
-/** Without a declared grace period: that of `docker stop`, twice. Half of it is for the command. */
+/** Assumed without a declared grace period: twice the 10 s of `docker stop`. */
 const ASSUMED_MS = 20_000;
 
 export function fallbackOf(

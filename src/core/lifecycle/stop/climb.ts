@@ -65,8 +65,8 @@ export function climbInTime(draft: Draft): void {
 }
 
 /**
- * KILL ends no zombie without a reaper and no process that sleeps in the kernel. Such leftovers of a reaped leader are
- * waited for 2 s, in a stop only until the death must be written. They no longer run, so another life may follow.
+ * Zombies that nothing reaps and processes blocked in the kernel survive KILL. Wait 2 s for them, or less if the death
+ * must be recorded sooner. They no longer run, so another life may follow.
  */
 export function giveUpOnUnkillable(draft: Draft): void {
   const { child, climb, deadline } = draft.state;
