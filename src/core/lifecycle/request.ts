@@ -1,4 +1,4 @@
-/** Incoming signals and requests: a signal is dropped, forwarded, or a request to stop. */
+/** Signals: dropped, forwarded, or a stop request. A second request ends what the stop waits for, or climbs a rung. */
 import { EXIT } from '../exit.ts';
 import { isStopRequest, translate } from '../ladder.ts';
 import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';

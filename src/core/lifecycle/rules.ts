@@ -1,4 +1,4 @@
-/** The rules that start the child and decide on its stop. `lifecycle.ts` has all rules in their order. */
+/** Starts the child, and leads a stop past its hold, drain or linger and hook. `lifecycle.ts` orders all rules. */
 import { EXIT, statusOf } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
 import { mainsStateOf } from '../pod/finished.ts';
