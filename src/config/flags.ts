@@ -195,7 +195,7 @@ const ROWS = {
   },
   startup: {
     ...probe('startup'),
-    help: 'Probe until it succeeds once: only then has the command started. Failed: it is stopped and restarted.',
+    help: 'Probe until it succeeds once: only then has the command started. Failed: it is stopped, then --restart decides.',
   },
   readiness: {
     ...probe('readiness'),
@@ -203,7 +203,7 @@ const ROWS = {
   },
   liveness: {
     ...probe('liveness'),
-    help: 'Probe whether the command still works. Failed: it is stopped and restarted.',
+    help: 'Probe whether the command still works. Failed: it is stopped, then --restart decides.',
   },
   postStart: {
     ...hook('postStart'),

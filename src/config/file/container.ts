@@ -159,7 +159,7 @@ export const CONTAINER = {
   startupProbe: described('As in a Pod. The command has started when it succeeds once.', stoppingProbe),
   readinessProbe: described('As in a Pod. Whether the command can serve.', readinessProbe),
   livenessProbe: described(
-    'As in a Pod. Whether the command still works; if not it is stopped and restarted.',
+    'As in a Pod. Whether the command still works; if not it is stopped, then --restart decides.',
     stoppingProbe,
   ),
   lifecycle: described('As in a Pod.', lifecycle),
