@@ -22,7 +22,7 @@ export interface Means {
 export interface Plan {
   /** For the commit that belongs to the event. */
   readonly commands: readonly HostCommand[];
-  readonly afterCommit: () => void;
+  readonly afterCommit: readonly (() => void)[];
 }
 
 export function planOf(effects: readonly Effect[], means: Means): Plan {
@@ -64,10 +64,5 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
     }
   };
   for (const effect of effects) plan(effect);
-  return {
-    commands,
-    afterCommit: () => {
-      for (const step of steps) step();
-    },
-  };
+  return { commands, afterCommit: steps };
 }

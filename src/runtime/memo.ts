@@ -52,19 +52,11 @@ export function writeMemo(memo: Memo): string {
  */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
-    const {
-      format,
-      isHeld,
-      oomKills,
-      digests = {},
-      rest = RESTED,
-      config,
-      state,
-    } = JSON.parse(memo) as Memo & { format: number };
+    const { format, state, ...others } = JSON.parse(memo) as Memo & { format: number };
     if (format !== FORMAT || state.hostId !== hostId) return undefined;
     const fresh = initialState({ ...state, solo: false });
     const chronicle = { ...fresh.chronicle, ...state.chronicle };
-    return { isHeld, oomKills, digests, rest, config, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
+    return { digests: {}, rest: RESTED, ...others, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
   } catch {
     return undefined;
   }

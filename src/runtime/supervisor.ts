@@ -42,7 +42,7 @@ import type { ActionEnd } from './probes/probe.ts';
 import { Reflexes } from './sleep/reflexes.ts';
 import { Sleeper } from './sleep/sleeper.ts';
 import { withWake } from './sleep/why-awake.ts';
-import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, withTimeout } from './timeouts.ts';
+import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from './timeouts.ts';
 import { TrafficWatcher } from './traffic/traffic.ts';
 
 export interface SupervisorOptions {
@@ -139,7 +139,7 @@ export class Supervisor {
       member,
       afterMs: sleepAfterMs,
       log,
-      now: () => clock.now().mono,
+      clock,
       state: () => (this.#leaving ? undefined : this.#state),
       rest: () => this.#rest,
       membership: () => this.#membership,
@@ -167,16 +167,12 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, wokenBy);
-    this.#oomKills =
-      resumed === undefined
-        ? (hello.oomKills ?? readOomKills())
-        : this.#wasWoken
-          ? resumed.oomKills
-          : withOwnKill(resumed.oomKills);
+    if (resumed === undefined) this.#oomKills = hello.oomKills ?? readOomKills();
+    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills);
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn(clock.timers);
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
@@ -272,11 +268,13 @@ export class Supervisor {
   }
 
   #onHostEvent(event: HostEvent): void {
-    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#logStartFailure(event.errno);
-    const now = this.#options.clock.now();
+    const { member, clock, log, program: asked } = this.#options;
+    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN)
+      log.say('error', `cannot start ${asked.argv[0]}: ${errnoText(event.errno)}`);
+    const now = clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
     if (event.type === 'endWritten') return this.#onEndWritten(event, { ...at, wall: event.wall });
-    const program = this.#state && programOf(this.#options.member, this.#state, event);
+    const program = this.#state && programOf(member, this.#state, event);
     this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
   }
 
@@ -305,11 +303,6 @@ export class Supervisor {
     this.#dispatch({ type: 'taskEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
-  #logStartFailure(errno: string): void {
-    const { program, log } = this.#options;
-    log.say('error', `cannot start ${program.argv[0]}: ${errnoText(errno)}`);
-  }
-
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
     this.#dispatchAll([event], { ack, also });
   }
@@ -324,7 +317,7 @@ export class Supervisor {
     this.#commit(ack, [...also, ...this.#alarmCommands(state, wakeAtMs), ...commands, ...left]);
     this.#publish(written);
     this.#terminationLog.follow(state);
-    afterCommit();
+    for (const step of afterCommit) step();
     this.#wakeAt(wakeAtMs);
     this.#sleeper?.stir(wakeAtMs);
   }
@@ -379,7 +372,7 @@ export class Supervisor {
     const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
       await withTimeout(Promise.resolve(this.#membership?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn(clock.timers);
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
   }
