@@ -16,11 +16,14 @@ import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type RestartAsk, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
+import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
+import { Sleeper, type SleepWatch } from '../../src/runtime/sleep/sleeper.ts';
+import { whyAwakeByGraveyard, withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { LATE_MS, MOST, mustRescanFirst } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
 import { type Actor, actor, type Entry, freeze } from './agenda.ts';
+import { SimClock } from './clock.ts';
 import type { Container, SimMemo } from './container.ts';
 import { Near } from './near.ts';
 import { Reader } from './reader.ts';
@@ -32,8 +35,7 @@ import { TombstoneWriter } from './tombstone-writer.ts';
 import type { World } from './world.ts';
 
 const TEND_MS = 5_000;
-/** Between two attempts to sleep, unless it sleeps later than that. */
-const LONGEST_RETRY_MS = 1_000;
+const SILENT = { say: () => {}, flush: async () => {}, isWriting: false };
 
 export class Brain {
   readonly actor: Actor;
@@ -62,9 +64,7 @@ export class Brain {
   #onClaimed: (() => void)[] = [];
   readonly #traffic: SeenTraffic;
   #rest: Rest;
-  #events = 0;
-  #napping: Entry | undefined;
-  #isTryingToNap = false;
+  readonly #sleeper: Sleeper | undefined;
 
   constructor(world: World, container: Container, wasWoken: boolean) {
     this.#world = world;
@@ -80,6 +80,8 @@ export class Brain {
     this.#rest = resumed?.rest ?? RESTED;
     if (wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, world.agenda.monoMs) };
     const { name, mains, startAfter } = config;
+    const { sleepAfterMs } = container.member;
+    this.#sleeper = sleepAfterMs === undefined ? undefined : this.#makeSleeper(sleepAfterMs);
     const onWritten = (tombstone: Tombstone): void => {
       container.writtenAtMs ??= world.agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
@@ -209,7 +211,7 @@ export class Brain {
       if (effect.type === 'exit') this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
-    this.#stir();
+    this.#sleeper?.stir(wakeAtMs);
     this.#dies('after');
   }
 
@@ -263,6 +265,7 @@ export class Brain {
         this.#isClaimed = true;
         for (const then of this.#onClaimed.splice(0)) then();
         if (!this.#isLeaving && !this.#container.member.config.solo) this.#look();
+        if (!this.#isLeaving) this.#sleeper?.open();
         this.#tend();
       };
       this.#writer.settle(goOn);
@@ -329,54 +332,45 @@ export class Brain {
     return true;
   }
 
-  #stir(): void {
-    const { sleepAfterMs } = this.#container.member;
-    if (sleepAfterMs === undefined) return;
-    this.#events += 1;
-    this.#napIn(sleepAfterMs, sleepAfterMs);
-  }
-
-  #napIn(ms: number, afterMs: number): void {
+  #makeSleeper(afterMs: number): Sleeper {
     const { agenda } = this.#world;
-    agenda.cancel(this.#napping);
-    if (!this.#isLeaving) this.#napping = agenda.in(ms, this.actor, () => this.#nap(ms, afterMs));
-  }
-
-  /**
-   * The order is that of `src/runtime/sleep/sleeper.ts`: say what to watch, look once more, then ask to be let go. It
-   * retries later and later, because most of what it waits for is an event, and an event resets the delay.
-   */
-  #nap(afterLastMs: number, afterMs: number): void {
-    this.#napIn(Math.max(afterMs, Math.min(2 * afterLastMs, LONGEST_RETRY_MS)), afterMs);
-    const events = this.#events;
-    const isUndisturbed = (): boolean => this.#events === events && this.#mayNap(afterMs);
-    if (this.#isTryingToNap || !isUndisturbed()) return;
-    const container = this.#container;
-    if (container.member.config.solo) return container.sleep();
-    const orders = this.reader.vigil();
-    if (orders === undefined) return;
-    this.#rest = { ...this.#rest, held: orders.held };
-    container.commit(undefined, this.#memo, [], this.#dueMs);
-    container.watch(orders);
-    this.#isTryingToNap = true;
-    this.reader.rescan(() =>
-      this.#after(2, () => {
-        this.#isTryingToNap = false;
-        const again = this.reader.vigil();
-        if (JSON.stringify(again) === JSON.stringify(orders) && isUndisturbed()) container.sleep();
-      }),
-    );
-  }
-
-  #mayNap(afterMs: number): boolean {
-    const { agenda, scenario } = this.#world;
     const { config } = this.#container.member;
-    const byTime = whyAwakeByTime(this.#wakesAtMs, this.#rest.wakes, agenda.monoMs, afterMs);
-    if (this.#isLeaving || (whyAwakeByState(config, this.state) ?? byTime) !== undefined) return false;
-    if (config.solo) return true;
+    return new Sleeper({
+      member: config,
+      afterMs,
+      log: SILENT,
+      clock: new SimClock(agenda, this.actor, () => this.#now().wall),
+      state: () => (this.#isLeaving ? undefined : this.state),
+      rest: () => this.#rest,
+      membership: () => (config.solo ? undefined : this),
+      // The simulated init prepares the stop itself.
+      prepareStop: () => [],
+      commit: (commands, held = this.#rest.held) => this.#commitForSleep(commands, held),
+    });
+  }
+
+  /** A supervisor that hangs or is dead does nothing more in the midst of an attempt either. */
+  #commitForSleep(commands: readonly HostCommand[], held: Rest['held']): void {
+    if (this.actor.isDead || this.isHanging) return;
+    this.#rest = { ...this.#rest, held };
+    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
+    if (commands.some(({ type }) => type === 'sleep')) this.#container.sleep();
+  }
+
+  async sleepWatch(): Promise<SleepWatch | string> {
+    const { events } = this.#world.scenario.volume;
+    const list = this.reader.vigil();
     // A real supervisor knows by `isLocal` whether this kernel reports the changes of the volume.
-    const isTold = scenario.volume.events === 'prompt' || scenario.volume.events === 'slow';
-    return isTold && this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
+    const isLocal = events === 'prompt' || events === 'slow';
+    const isSettled = this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
+    const why = whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge: false });
+    if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
+    return { own: this.#container.member.name, sockets: [], ...list };
+  }
+
+  handOver(watch: SleepWatch): Promise<void> {
+    this.#container.watch(watch);
+    return new Promise((resolve) => this.reader.rescan(() => this.#after(2, resolve)));
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {
@@ -409,6 +403,7 @@ export class Brain {
   #leave(code: number): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
+    this.#sleeper?.close();
     const { agenda } = this.#world;
     agenda.cancel(this.#timer);
     const leave = (): void => this.#container.end(code, 'left');
