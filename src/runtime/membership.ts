@@ -75,7 +75,7 @@ export class Membership {
       dir,
       ownName: member.name,
       named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
-      now: () => clock.now().mono,
+      clock,
       matters: (peer, business) => mattersTo(member, business, peer),
       onPeers: (peers) => events.peersSeen(peers),
       onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),

@@ -45,6 +45,7 @@ export class Brain {
   doom: { point: CrashPoint; events: number; hangs?: boolean } | undefined;
   readonly #world: World;
   readonly #container: Container;
+  readonly #clock: SimClock;
   readonly #writer: TombstoneWriter;
   #isHeld: boolean;
   #isClear = true;
@@ -70,6 +71,7 @@ export class Brain {
     this.#world = world;
     this.#container = container;
     this.actor = actor(container.actor);
+    this.#clock = new SimClock(world.agenda, this.actor, () => world.wallOf(container.member));
     const { config } = container.member;
     const { hostId, startedAtMs, memo } = container;
     const resumed = memo === undefined ? undefined : readMemo(writeMemo(memo), hostId);
@@ -94,6 +96,7 @@ export class Brain {
       ownName: name,
       named: [...mains, ...startAfter.map((gate) => gate.name)],
       actor: this.actor,
+      clock: this.#clock,
       near: new Near(config, world.bootId),
       heldBefore: this.#rest.held,
       onPeers: (peers) => this.#meet(peers),
@@ -333,13 +336,12 @@ export class Brain {
   }
 
   #makeSleeper(afterMs: number): Sleeper {
-    const { agenda } = this.#world;
     const { config } = this.#container.member;
     return new Sleeper({
       member: config,
       afterMs,
       log: SILENT,
-      clock: new SimClock(agenda, this.actor, () => this.#now().wall),
+      clock: this.#clock,
       state: () => (this.#isLeaving ? undefined : this.state),
       rest: () => this.#rest,
       membership: () => (config.solo ? undefined : this),
@@ -423,7 +425,6 @@ export class Brain {
   }
 
   #now(): Instant {
-    const { agenda } = this.#world;
-    return { mono: agenda.monoMs, wall: this.#world.wallOf(this.#container.member) };
+    return this.#clock.now();
   }
 }

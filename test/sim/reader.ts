@@ -6,16 +6,18 @@
 import { hostOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Business } from '../../src/core/pod/interest.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { Liveness } from '../../src/runtime/graveyard/liveness.ts';
 import { type WatchList as Orders, watchListOf } from '../../src/runtime/graveyard/watch-list.ts';
+import { type AccessWorld, SimAccess } from './access.ts';
 import type { Actor } from './agenda.ts';
-import { Contacts, type ContactWorld } from './contacts.ts';
 import type { Count } from './coverage.ts';
 import type { Near } from './near.ts';
 import { markOf, stateOf } from './records.ts';
 import type { VolumeScenario } from './scenario.ts';
 import type { Content, Watcher } from './volume.ts';
 
-export interface ReaderWorld extends ContactWorld {
+export interface ReaderWorld extends AccessWorld {
   readonly count: Count;
   readonly scenario: VolumeScenario;
 }
@@ -25,6 +27,7 @@ export interface ReaderOptions {
   /** Looked for by name, whether listed or not. */
   readonly named: readonly string[];
   readonly actor: Actor;
+  readonly clock: Clock;
   readonly near: Near;
   /** By name, the host of the life that an earlier supervisor was connected to. */
   readonly heldBefore: Readonly<Record<string, string>>;
@@ -44,7 +47,7 @@ const FIRST_CONTACT_MS = 7;
 export class Reader implements Watcher {
   readonly #world: ReaderWorld;
   readonly #options: ReaderOptions;
-  readonly #contacts: Contacts;
+  readonly #contacts: Liveness;
   readonly #views = new Map<string, View>();
   readonly #due = new Set<string>();
   readonly #rereads = new Map<string, number>();
@@ -63,7 +66,12 @@ export class Reader implements Watcher {
       const host = options.heldBefore[name];
       return host !== undefined && host === hostOf(this.#views.get(name)?.tombstone.Incarnation);
     };
-    this.#contacts = new Contacts(world, options.actor, () => this.#tellSoon(), wasHeld);
+    this.#contacts = new Liveness({
+      volume: new SimAccess(world, options.actor),
+      clock: options.clock,
+      onChange: () => this.#tellSoon(),
+      wasHeld,
+    });
   }
 
   start(): void {
@@ -94,7 +102,7 @@ export class Reader implements Watcher {
   /** What init is to watch for us; undefined: something is on its way, or the end of a peer would go unnoticed. */
   vigil(): Orders | undefined {
     const { near } = this.#options;
-    const isBusy = this.#isTelling || this.#contacts.isRetrying || this.#isRereading;
+    const isBusy = this.#isTelling || this.#contacts.isTrying || this.#isRereading;
     if (!this.#hasStarted || near.business !== 'own' || isBusy || !this.#isHealthy) return undefined;
     return watchListOf(
       [...this.#views].map(([name, { tombstone, content }]) => ({
@@ -109,7 +117,7 @@ export class Reader implements Watcher {
   /** Looks again at everything: at the files, then at who can be reached. */
   rescan(then: () => void): void {
     this.#scan(() => {
-      this.#contacts.retry();
+      void this.#contacts.retry();
       this.#after(FIRST_CONTACT_MS, () => {
         this.#tell();
         then();
@@ -157,7 +165,7 @@ export class Reader implements Watcher {
 
   #onTimer(): void {
     this.#after(RESCAN_MS, () => this.#onTimer());
-    this.#contacts.retry();
+    void this.#contacts.retry();
     const before = [...this.#views.values()];
     this.#scan(() => {
       const after = [...this.#views.values()];
@@ -213,8 +221,8 @@ export class Reader implements Watcher {
     if (before === undefined) return;
     const isLost = this.#contacts.of(name).kind === 'lost';
     const isAnother = hostOf(before.tombstone.Incarnation) !== hostOf(parsed.tombstone.Incarnation);
-    if (isLost && isAnother) this.#contacts.restart(name);
-    else this.#contacts.retry(name);
+    if (isLost && isAnother) void this.#contacts.restart(name);
+    else void this.#contacts.retry(name);
   }
 
   #reread(name: string): void {
@@ -233,7 +241,7 @@ export class Reader implements Watcher {
     const living = new Set<string>();
     for (const [name, { tombstone }] of this.#views)
       if (this.#options.near.has(tombstone) && tombstone.Version > 0 && tombstone.Died === undefined) living.add(name);
-    this.#contacts.follow(living);
+    void this.#contacts.follow([...living]);
     this.#tell();
   }
 
@@ -267,11 +275,11 @@ export class Reader implements Watcher {
   }
 
   #view(name: string, tombstone: Tombstone, vanished: boolean): PeerView {
-    const { kind, lostAtMs } = this.#contacts.of(name);
+    const contact = this.#contacts.of(name);
     const view = { tombstone, foundAtStart: this.#atStart?.get(name) === stateOf(tombstone), vanished };
-    if (kind === 'held') return { ...view, liveness: 'held' };
-    if (kind === 'lost') return { ...view, liveness: 'lost', lostAt: lostAtMs };
-    return kind === 'refused' ? { ...view, liveness: 'none', refused: true } : { ...view, liveness: 'none' };
+    if (contact.kind === 'held') return { ...view, liveness: 'held' };
+    if (contact.kind === 'lost') return { ...view, liveness: 'lost', lostAt: contact.at };
+    return contact.kind === 'refused' ? { ...view, liveness: 'none', refused: true } : { ...view, liveness: 'none' };
   }
 
   #after(ms: number, does: () => void): void {

@@ -8,12 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hostOf, type Tombstone } from '../../core/format/tombstone.ts';
 import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
+import type { Clock } from '../clock.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
 import { withTimeout } from '../timeouts.ts';
 import { FileEvents } from './file-events.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import { type Member, Scan } from './scan.ts';
+import { type VolumeAccess, volumeAt } from './volume.ts';
 import { isFollowed, type WatchList, watchListOf } from './watch-list.ts';
 
 export interface GraveyardOptions {
@@ -21,8 +23,9 @@ export interface GraveyardOptions {
   readonly ownName: string;
   /** Members that the configuration names: they are seen however many others there are. */
   readonly named?: readonly string[];
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
+  /** Default: the directory itself. */
+  readonly volume?: VolumeAccess;
+  readonly clock: Clock;
   /** Whether anything that this peer writes next, or its silence, matters to us. Default: always. */
   readonly matters?: (tombstone: Tombstone, business: Business) => boolean;
   /** Whether nothing that this peer may still write in this life matters. Default: never. */
@@ -72,12 +75,12 @@ export class Graveyard {
 
   constructor(options: GraveyardOptions) {
     this.#options = options;
-    const { dir, ownName, now, onTrouble, order } = options;
+    const { dir, volume = volumeAt(dir), clock, ownName, onTrouble, order } = options;
     const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
     this.#inbox = inbox;
     this.#liveness = new Liveness({
-      dir,
-      now,
+      volume,
+      clock,
       onChange: (name, contact) => {
         options.onContact?.(name, contact);
         this.#tellSoon();

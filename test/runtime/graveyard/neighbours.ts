@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { formatTombstone, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
+import { SystemClock } from '../../../src/runtime/clock.ts';
 import { Graveyard, type GraveyardOptions } from '../../../src/runtime/graveyard/graveyard.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
@@ -79,7 +80,7 @@ export function graveyardOf(t: TestContext, dir: string, more: Partial<Graveyard
   const graveyard = new Graveyard({
     dir,
     ownName: 'me',
-    now: () => performance.now(),
+    clock: new SystemClock(),
     rescanMs: 1e9,
     ...told,
     ...more,
