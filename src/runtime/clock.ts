@@ -13,6 +13,7 @@ export interface Timer {
 export interface Timers {
   readonly performance: { now(): number };
   setTimeout(does: () => void, ms: number): Timer;
+  setInterval(does: () => void, ms: number): Timer;
   clearTimeout(timer: Timer | undefined): void;
   setImmediate(does: () => void): unknown;
 }

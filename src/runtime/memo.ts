@@ -38,12 +38,9 @@ export const RESTED: Rest = { wakes: [], held: {} };
 export function writeMemo(memo: Memo): string {
   const whole = memoText(memo);
   if (Buffer.byteLength(whole) <= MAX_MEMO_BYTES) return whole;
-  const { chronicle, said } = memo.state;
-  const history = trimHistory(chronicle.history, FEW_ENTRIES);
-  return memoText({
-    ...memo,
-    state: { ...memo.state, chronicle: { ...chronicle, history }, said: said.slice(-FEW_ENTRIES) },
-  });
+  const { state } = memo;
+  const chronicle = { ...state.chronicle, history: trimHistory(state.chronicle.history, FEW_ENTRIES) };
+  return memoText({ ...memo, state: { ...state, chronicle, said: state.said.slice(-FEW_ENTRIES) } });
 }
 
 /**

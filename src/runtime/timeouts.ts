@@ -27,6 +27,11 @@ export async function withTimeout(work: Promise<unknown>, mostMs: number, timers
   }
 }
 
+/** A process need not live on for it. */
+export function sleep(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => timers.setTimeout(resolve, ms).unref());
+}
+
 /** Resolves in the next turn of the event loop. */
 export function nextTurn(timers: Timers): Promise<void> {
   return new Promise((resolve) => timers.setImmediate(resolve));

@@ -18,6 +18,14 @@ export class SimClock implements Clock {
       performance: { now: () => agenda.monoMs },
       // Node's timers take whole milliseconds, and at least one.
       setTimeout: (does, ms) => new SimTimer(agenda.in(Math.max(1, Math.trunc(ms)), by, does)),
+      setInterval: (does, ms) => {
+        const timer = new SimTimer(agenda.in(ms, by, () => turn()));
+        const turn = (): void => {
+          timer.entry = agenda.in(ms, by, turn);
+          does();
+        };
+        return timer;
+      },
       clearTimeout: (timer) => agenda.cancel((timer as SimTimer | undefined)?.entry),
       setImmediate: (does) => void agenda.in(0, by, does),
     };
@@ -29,7 +37,7 @@ export class SimClock implements Clock {
 }
 
 class SimTimer implements Timer {
-  readonly entry: Entry;
+  entry: Entry;
 
   constructor(entry: Entry) {
     this.entry = entry;

@@ -93,10 +93,10 @@ const EXERCISED = [
   'read unparsable',
   'restarted by a rule: restart',
   'restarted by a rule: restart-all',
-  'seen by rescan',
   'supervisor killed after',
   'supervisor killed before the commit',
   'supervisor killed before the write',
   'supervisor killed between',
+  'watched again',
   'write torn',
 ] as const;
