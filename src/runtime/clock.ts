@@ -5,11 +5,28 @@
 import { readFileSync } from 'node:fs';
 import type { Instant } from '../core/time.ts';
 
+export interface Timer {
+  unref(): Timer;
+}
+
+/** Timers and immediates by the names that Node gives them. */
+export interface Timers {
+  readonly performance: { now(): number };
+  setTimeout(does: () => void, ms: number): Timer;
+  setInterval(does: () => void, ms: number): Timer;
+  clearTimeout(timer: Timer | undefined): void;
+  setImmediate(does: () => void): unknown;
+}
+
+export const NODE_TIMERS = globalThis as Timers;
+
 export interface Clock {
+  readonly timers: Timers;
   now(): Instant;
 }
 
 export class SystemClock implements Clock {
+  readonly timers = NODE_TIMERS;
   /** To the microsecond, so that the times of members of one pod can be compared. */
   #offset = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6)) - process.hrtime.bigint();
 

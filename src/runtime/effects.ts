@@ -19,16 +19,13 @@ export interface Means {
   readonly onExit: (code: number) => void;
 }
 
-export interface Plan {
-  /** For the commit that belongs to the event. */
-  readonly commands: readonly HostCommand[];
-  readonly afterCommit: () => void;
-}
+/** Commands for the commit that belongs to the event, and steps for the time after it. */
+type Plan = { readonly commands: readonly HostCommand[]; readonly afterCommit: readonly (() => void)[] };
 
 export function planOf(effects: readonly Effect[], means: Means): Plan {
   const { program, firstOnly, log, networkTasks, traffic, onExit } = means;
   const commands: HostCommand[] = [];
-  const steps: (() => void)[] = [];
+  const afterCommit: (() => void)[] = [];
   const plan = (effect: Effect): unknown => {
     switch (effect.type) {
       case 'spawn':
@@ -45,29 +42,24 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
         // The host runs commands; what goes over the network is done by this process.
         if (action.kind === 'exec')
           return commands.push({ type: 'exec', id, argv: action.argv, outputLimit: MAX_OUTPUT_BYTES });
-        return steps.push(() => void networkTasks.start(id, action, timeoutMs));
+        return afterCommit.push(() => void networkTasks.start(id, action, timeoutMs));
       }
       case 'endTask':
         // One of the two knows the task; for the other there is nothing to end.
-        steps.push(() => networkTasks.end(effect.id));
+        afterCommit.push(() => networkTasks.end(effect.id));
         return commands.push({ type: 'endHelper', id: effect.id });
       case 'log':
-        return steps.push(() => log.say(effect.level, effect.message, effect.details));
+        return afterCommit.push(() => log.say(effect.level, effect.message, effect.details));
       case 'watchTraffic':
-        return steps.push(() => traffic.watch(effect));
+        return afterCommit.push(() => traffic.watch(effect));
       case 'unwatchTraffic':
-        return steps.push(() => traffic.close());
+        return afterCommit.push(() => traffic.close());
       case 'exit':
-        return steps.push(() => onExit(effect.code));
+        return afterCommit.push(() => onExit(effect.code));
       default:
         return effect satisfies never;
     }
   };
   for (const effect of effects) plan(effect);
-  return {
-    commands,
-    afterCommit: () => {
-      for (const step of steps) step();
-    },
-  };
+  return { commands, afterCommit };
 }

@@ -10,18 +10,12 @@ const LOCAL: ReadonlySet<number> = new Set([
   0x01021994, 0x858458f6, 0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x794c7630, 0x2fc12fc1, 0xca451a4e,
 ]);
 
-export function isLocal(dir: string): Promise<boolean> {
-  return statfs(dir).then(
-    ({ type }) => LOCAL.has(type),
-    () => false,
-  );
+export async function isLocal(dir: string): Promise<boolean> {
+  return LOCAL.has((await statfs(dir).catch(() => undefined))?.type ?? 0);
 }
 
 /** The same for a file, or for the directory where it would be created. */
 export async function isLocalFile(path: string): Promise<boolean> {
-  const isMissing = await lstat(path).then(
-    () => false,
-    ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
-  );
-  return isLocal(isMissing ? dirname(path) : path);
+  const found = await lstat(path).catch(({ code }: NodeJS.ErrnoException) => code);
+  return isLocal(found === 'ENOENT' ? dirname(path) : path);
 }

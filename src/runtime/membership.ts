@@ -16,6 +16,7 @@ import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
+import { volumeAt } from './graveyard/volume.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import { isLocal } from './local-volume.ts';
@@ -72,10 +73,10 @@ export class Membership {
     const { dir, member, clock, log, heldBefore, wasWoken = false } = this.#options;
     let isLogged = wasWoken;
     const graveyard = new Graveyard({
-      dir,
+      volume: volumeAt(dir),
       ownName: member.name,
       named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
-      now: () => clock.now().mono,
+      clock,
       matters: (peer, business) => mattersTo(member, business, peer),
       onPeers: (peers) => events.peersSeen(peers),
       onContact: (peer, { kind }) => log.say('debug', `the handle of a member: ${kind}`, { peer }),

@@ -38,12 +38,9 @@ export const RESTED: Rest = { wakes: [], held: {} };
 export function writeMemo(memo: Memo): string {
   const whole = memoText(memo);
   if (Buffer.byteLength(whole) <= MAX_MEMO_BYTES) return whole;
-  const { chronicle, said } = memo.state;
-  const history = trimHistory(chronicle.history, FEW_ENTRIES);
-  return memoText({
-    ...memo,
-    state: { ...memo.state, chronicle: { ...chronicle, history }, said: said.slice(-FEW_ENTRIES) },
-  });
+  const { state } = memo;
+  const chronicle = { ...state.chronicle, history: trimHistory(state.chronicle.history, FEW_ENTRIES) };
+  return memoText({ ...memo, state: { ...state, chronicle, said: state.said.slice(-FEW_ENTRIES) } });
 }
 
 /**
@@ -52,19 +49,11 @@ export function writeMemo(memo: Memo): string {
  */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
-    const {
-      format,
-      isHeld,
-      oomKills,
-      digests = {},
-      rest = RESTED,
-      config,
-      state,
-    } = JSON.parse(memo) as Memo & { format: number };
+    const { format, state, ...others } = JSON.parse(memo) as Memo & { format: number };
     if (format !== FORMAT || state.hostId !== hostId) return undefined;
     const fresh = initialState({ ...state, solo: false });
     const chronicle = { ...fresh.chronicle, ...state.chronicle };
-    return { isHeld, oomKills, digests, rest, config, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
+    return { digests: {}, rest: RESTED, ...others, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
   } catch {
     return undefined;
   }

@@ -4,12 +4,12 @@
  * Two members of one name would overwrite each other's tombstone. So the second one writes none until the first is
  * gone. If both came in the same moment, each finds the other's tombstone, and the one with the greater host id yields.
  */
-import { lstat, unlink } from 'node:fs/promises';
+import { access, constants, lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { formatTombstone, handleOf, hostOf, saysTheSame, type Tombstone } from '../core/format/tombstone.ts';
-import { inDirectory, isLink } from './graveyard/directory.ts';
-import { isSocket, probeHandle } from './graveyard/handle.ts';
+import { inDirectory, look } from './graveyard/directory.ts';
+import { probeHandle } from './graveyard/handle.ts';
 import type { Self } from './graveyard/inbox.ts';
 import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
@@ -133,8 +133,9 @@ export class OwnTombstone {
     // The socket comes before the tombstone: a KILL in between would leave a member whose death cannot be known.
     this.#isClear = await this.#removeSocket();
     // Where the directory cannot be written, the failed tombstone says why; the next check tries again.
-    if (await isWritable(dir)) {
-      if (!(await isLink(dir))) this.#listen(this.#socketPath);
+    const refusal = await access(dir, constants.W_OK | constants.X_OK).catch((error: Error) => error);
+    if (refusal === undefined) {
+      if (!(await look(dir))?.isSymbolicLink()) this.#listen(this.#socketPath);
       await this.#socketAppears();
     }
     this.#isOurs = true;
@@ -142,7 +143,8 @@ export class OwnTombstone {
 
   /** The host may not be able to make the socket, so this waits only for a while. */
   async #socketAppears(): Promise<void> {
-    for (let waitedMs = 0; waitedMs < MAX_LISTENING_MS && !(await isSocket(this.#socketPath)); waitedMs += POLL_MS)
+    const path = this.#socketPath;
+    for (let waitedMs = 0; waitedMs < MAX_LISTENING_MS && !(await look(path))?.isSocket(); waitedMs += POLL_MS)
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 
@@ -232,14 +234,6 @@ function causeOf(error: NodeJS.ErrnoException): string {
 
 function isNoEntry(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ENOENT';
-}
-
-async function isWritable(dir: string): Promise<boolean> {
-  const { access, constants } = process.getBuiltinModule('node:fs').promises;
-  return access(dir, constants.W_OK | constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 const NAME_TAKEN = 'name taken';

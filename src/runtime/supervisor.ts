@@ -14,7 +14,7 @@ import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
 import { reduceAll } from '../core/lifecycle/lifecycle.ts';
-import { type Fallback, fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
+import { fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/stop/record.ts';
@@ -42,7 +42,7 @@ import type { ActionEnd } from './probes/probe.ts';
 import { Reflexes } from './sleep/reflexes.ts';
 import { Sleeper } from './sleep/sleeper.ts';
 import { withWake } from './sleep/why-awake.ts';
-import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, withTimeout } from './timeouts.ts';
+import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from './timeouts.ts';
 import { TrafficWatcher } from './traffic/traffic.ts';
 
 export interface SupervisorOptions {
@@ -85,15 +85,6 @@ interface Turn {
   readonly written?: string | undefined;
 }
 
-const NO_ALARMS: Alarms = { killAtMs: undefined, leaveAtMs: undefined, dueMs: undefined, fallback: undefined };
-
-interface Alarms {
-  readonly killAtMs: number | undefined;
-  readonly leaveAtMs: number | undefined;
-  readonly dueMs: number | undefined;
-  readonly fallback: Fallback | undefined;
-}
-
 export class Supervisor {
   readonly #options: SupervisorOptions;
   #state: State | undefined;
@@ -112,7 +103,8 @@ export class Supervisor {
   #wasWoken = false;
   readonly #sleeper: Sleeper | undefined;
   #reflexes: Reflexes | undefined;
-  #alarms = NO_ALARMS;
+  /** What the host was told last of each. */
+  readonly #alarms = new Map([['due', '{"type":"due"}']]);
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -139,7 +131,7 @@ export class Supervisor {
       member,
       afterMs: sleepAfterMs,
       log,
-      now: () => clock.now().mono,
+      clock,
       state: () => (this.#leaving ? undefined : this.#state),
       rest: () => this.#rest,
       membership: () => this.#membership,
@@ -162,21 +154,17 @@ export class Supervisor {
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
-    this.#alarms = { ...NO_ALARMS, killAtMs: hostKillAtMs(state), leaveAtMs: hostLeaveAtMs(state) };
+    for (const known of lastTimesOf(state)) this.#isNews(known);
     this.#rest = resumed?.rest ?? RESTED;
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, wokenBy);
-    this.#oomKills =
-      resumed === undefined
-        ? (hello.oomKills ?? readOomKills())
-        : this.#wasWoken
-          ? resumed.oomKills
-          : withOwnKill(resumed.oomKills);
+    if (resumed === undefined) this.#oomKills = hello.oomKills ?? readOomKills();
+    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills);
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn(clock.timers);
     this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
@@ -187,7 +175,10 @@ export class Supervisor {
       stopAsked: (ask) => this.#onStopAsked(ask),
     };
     // Only our own program is loaded here, which may take long on little CPU. Without it the other members go unnoticed.
-    const opened = openMembership === undefined ? undefined : this.#open(openMembership);
+    const opened = openMembership?.({ heldBefore: this.#rest.held, wasWoken: this.#wasWoken }).then((membership) => {
+      this.#membership = membership;
+      return membership;
+    });
     this.#claimed.resolve(opened?.then((membership) => this.#claim(membership, events)));
     // One that was woken has its name, and looks at the others at once: it has something to do.
     const isSettled = this.#wasWoken && this.#isHeld;
@@ -211,11 +202,6 @@ export class Supervisor {
     if (isResumed) return log.say('warn', 'the supervisor was started again', { phase });
     for (const warning of remarks?.warnings ?? []) log.say('warn', warning);
     for (const note of remarks?.notes ?? []) log.say('info', note);
-  }
-
-  async #open(openMembership: OpenMembership): Promise<Membership> {
-    this.#membership = await openMembership({ heldBefore: this.#rest.held, wasWoken: this.#wasWoken });
-    return this.#membership;
   }
 
   async #claim(membership: Membership, events: MembershipEvents): Promise<void> {
@@ -272,11 +258,13 @@ export class Supervisor {
   }
 
   #onHostEvent(event: HostEvent): void {
-    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN) this.#logStartFailure(event.errno);
-    const now = this.#options.clock.now();
+    const { member, clock, log, program: asked } = this.#options;
+    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN)
+      log.say('error', `cannot start ${asked.argv[0]}: ${errnoText(event.errno)}`);
+    const now = clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
     if (event.type === 'endWritten') return this.#onEndWritten(event, { ...at, wall: event.wall });
-    const program = this.#state && programOf(this.#options.member, this.#state, event);
+    const program = this.#state && programOf(member, this.#state, event);
     this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
   }
 
@@ -285,10 +273,7 @@ export class Supervisor {
     this.#dispatchAll(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
   }
 
-  /**
-   * Whether the kernel has killed a process of this container for want of memory since we last looked; remembers the
-   * count.
-   */
+  /** Whether the kernel has killed a process of this container for want of memory since this was asked last. */
   #isOomKill(event: HostEvent): boolean {
     if ((event.type !== 'exited' && event.type !== 'helperEnded') || event.signal !== SIGKILL) return false;
     const [before, now] = [this.#oomKills, readOomKills()];
@@ -305,11 +290,6 @@ export class Supervisor {
     this.#dispatch({ type: 'taskEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
-  #logStartFailure(errno: string): void {
-    const { program, log } = this.#options;
-    log.say('error', `cannot start ${program.argv[0]}: ${errnoText(errno)}`);
-  }
-
   #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
     this.#dispatchAll([event], { ack, also });
   }
@@ -324,7 +304,7 @@ export class Supervisor {
     this.#commit(ack, [...also, ...this.#alarmCommands(state, wakeAtMs), ...commands, ...left]);
     this.#publish(written);
     this.#terminationLog.follow(state);
-    afterCommit();
+    for (const step of afterCommit) step();
     this.#wakeAt(wakeAtMs);
     this.#sleeper?.stir(wakeAtMs);
   }
@@ -340,19 +320,18 @@ export class Supervisor {
     this.#memo = memo;
   }
 
-  /** The stop without us, the KILL at the deadline, and another supervisor in our place. */
+  /** The stop without us, the KILL at the deadline, and another supervisor in our place, where these have changed. */
   #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
-    const told = this.#alarms;
-    const [killAtMs, leaveAtMs] = [hostKillAtMs(state), hostLeaveAtMs(state)];
-    const fallback = fallbackOf(this.#options.member, state);
-    const isTold = JSON.stringify(fallback) === JSON.stringify(told.fallback);
-    this.#alarms = { killAtMs, leaveAtMs, dueMs: this.#leaving ? told.dueMs : wakeAtMs, fallback };
-    return [
-      ...(isTold ? [] : [{ type: 'fallback', ...fallback } as const]),
-      ...(killAtMs === told.killAtMs ? [] : [{ type: 'killAt', atMs: killAtMs } as const]),
-      ...(leaveAtMs === told.leaveAtMs ? [] : [{ type: 'leaveAt', atMs: leaveAtMs } as const]),
-      ...(this.#alarms.dueMs === told.dueMs ? [] : [{ type: 'due', atMs: this.#alarms.dueMs } as const]),
-    ];
+    const fallback = { type: 'fallback', ...fallbackOf(this.#options.member, state) } as const;
+    const due = this.#leaving ? [] : [{ type: 'due', atMs: wakeAtMs } as const];
+    return [fallback, ...lastTimesOf(state), ...due].filter((alarm) => this.#isNews(alarm));
+  }
+
+  #isNews(alarm: HostCommand): boolean {
+    const text = JSON.stringify(alarm);
+    const isNews = this.#alarms.get(alarm.type) !== text;
+    this.#alarms.set(alarm.type, text);
+    return isNews;
   }
 
   #publish(written?: string): void {
@@ -379,7 +358,7 @@ export class Supervisor {
     const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
       await withTimeout(Promise.resolve(this.#membership?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn(clock.timers);
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
   }
@@ -419,7 +398,12 @@ export class Supervisor {
   }
 }
 
-type OpenMembership = NonNullable<SupervisorOptions['openMembership']>;
-
 /** What the rest of the way out takes at most. */
 const TRACED_AHEAD_MS = 100;
+
+function lastTimesOf(state: State): readonly HostCommand[] {
+  return [
+    { type: 'killAt', atMs: hostKillAtMs(state) },
+    { type: 'leaveAt', atMs: hostLeaveAtMs(state) },
+  ];
+}

@@ -3,27 +3,38 @@ import type { MemberConfig } from '../core/config.ts';
 import { restartsOfOthers } from '../core/pod/restart.ts';
 import { hasUnsurePeer } from '../core/pod/standing.ts';
 import type { State } from '../core/state/state.ts';
+import { NODE_TIMERS, type Timer, type Timers } from './clock.ts';
 
 /**
  * Waits for the work, but no longer than this; true: the time was over first. After a pause of the whole process the
  * work, which was paused as well, gets a moment more. Rejects with the work.
  */
-export async function withTimeout(work: Promise<unknown>, mostMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
+export async function withTimeout(work: Promise<unknown>, mostMs: number, timers = NODE_TIMERS): Promise<boolean> {
+  let timer: Timer | undefined;
   const timeout = new Promise<boolean>((resolve) => {
-    const dueMs = performance.now() + mostMs;
+    const dueMs = timers.performance.now() + mostMs;
     // An immediate comes after the events that have arrived by now.
-    const end = (): void => void setImmediate(resolve, true);
-    timer = setTimeout(() => {
-      if (performance.now() - dueMs < LATE_MS) end();
-      else timer = setTimeout(end, MOMENT_MS);
+    const end = (): void => void timers.setImmediate(() => resolve(true));
+    timer = timers.setTimeout(() => {
+      if (timers.performance.now() - dueMs < LATE_MS) end();
+      else timer = timers.setTimeout(end, MOMENT_MS);
     }, mostMs);
   });
   try {
     return await Promise.race([work.then(() => false), timeout]);
   } finally {
-    clearTimeout(timer);
+    timers.clearTimeout(timer);
   }
+}
+
+/** A process need not live on for it. */
+export function sleep(timers: Timers, ms: number): Promise<void> {
+  return new Promise((resolve) => timers.setTimeout(resolve, ms).unref());
+}
+
+/** Resolves in the next turn of the event loop. */
+export function nextTurn(timers: Timers): Promise<void> {
+  return new Promise((resolve) => timers.setImmediate(resolve));
 }
 
 /** The limit of setTimeout is 2^31 - 1; a day is enough. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { RESTART, type State } from '../../src/core/state/state.ts';
+import { NODE_TIMERS } from '../../src/runtime/clock.ts';
 import type { Membership } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
@@ -76,6 +77,21 @@ describe('Sleeper', () => {
     sleeper.close();
   });
 
+  it('tries later and later where it may sleep after a short time and cannot', async (test: TestContext) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { state } = new Life({ config: mainConfig(), peers: [] });
+    let attempts = 0;
+    const sleepWatch = async (): Promise<string> => `not yet, ${++attempts}`;
+    const sleeper = sleeperOf({ state, commands: [], afterMs: 1 }, { sleepWatch, handOver: async () => {} });
+    sleeper.open();
+    for (let ms = 0; ms < 3_000; ms++) {
+      test.mock.timers.tick(1);
+      await nextTurn();
+    }
+    sleeper.close();
+    assert.ok(attempts > 10 && attempts < 15, `${attempts} attempts`);
+  });
+
   it('sleeps also when each look at the graveyard falls into the moment in which it would', async (t) => {
     const { state } = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [] });
     t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
@@ -142,7 +158,7 @@ function sleeperOf(
     member: mainConfig(),
     afterMs,
     log: SILENT,
-    now: () => state.now.mono,
+    clock: { timers: NODE_TIMERS, now: () => state.now },
     state: () => state,
     rest: () => RESTED,
     membership: () => membership,

@@ -4,6 +4,7 @@
  * An actor that was frozen, or the whole machine, does what was due meanwhile when it goes on. A dead one does nothing.
  */
 import type { Dice } from './dice.ts';
+import { settlePromises } from './microtasks.ts';
 
 /** What an entry of the agenda belongs to: a container or a supervisor. */
 export interface Actor {
@@ -77,6 +78,7 @@ export class Agenda {
       }
       this.nowMs = next.atMs;
       next.does();
+      settlePromises();
       return true;
     }
   }

@@ -10,20 +10,23 @@ import { endOf } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/prepared/reflexes.ts';
 import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
-import { businessOf } from '../../src/core/pod/interest.ts';
+import { businessOf, isQuiet, mattersTo } from '../../src/core/pod/interest.ts';
 import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type RestartAsk, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
+import { Graveyard } from '../../src/runtime/graveyard/graveyard.ts';
+import type { HostCommand, WatchCommand } from '../../src/runtime/host/host.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
-import { LATE_MS, MOST, mustRescanFirst } from '../../src/runtime/timeouts.ts';
+import { Sleeper, type SleepWatch } from '../../src/runtime/sleep/sleeper.ts';
+import { whyAwakeByGraveyard, withWake } from '../../src/runtime/sleep/why-awake.ts';
+import { LATE_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
+import { SimAccess } from './access.ts';
 import { type Actor, actor, type Entry, freeze } from './agenda.ts';
+import { SimClock } from './clock.ts';
 import type { Container, SimMemo } from './container.ts';
-import { Near } from './near.ts';
-import { Reader } from './reader.ts';
 import { isSameRecord, isSameText, isSameTombstone } from './records.ts';
 import type { EndWritten } from './reflexes.ts';
 import type { CrashPoint } from './scenario.ts';
@@ -32,17 +35,19 @@ import { TombstoneWriter } from './tombstone-writer.ts';
 import type { World } from './world.ts';
 
 const TEND_MS = 5_000;
-/** Between two attempts to sleep, unless it sleeps later than that. */
-const LONGEST_RETRY_MS = 1_000;
+const MAX_FIRST_SCAN_MS = 5_000;
+const SILENT = { say: () => {}, flush: async () => {}, isWriting: false };
 
 export class Brain {
   readonly actor: Actor;
-  readonly reader: Reader;
+  readonly access: SimAccess;
+  #graveyard: Graveyard | undefined;
   state: State;
   /** It is to die at this point, after so many more events. */
   doom: { point: CrashPoint; events: number; hangs?: boolean } | undefined;
   readonly #world: World;
   readonly #container: Container;
+  readonly #clock: SimClock;
   readonly #writer: TombstoneWriter;
   #isHeld: boolean;
   #isClear = true;
@@ -62,14 +67,13 @@ export class Brain {
   #onClaimed: (() => void)[] = [];
   readonly #traffic: SeenTraffic;
   #rest: Rest;
-  #events = 0;
-  #napping: Entry | undefined;
-  #isTryingToNap = false;
+  readonly #sleeper: Sleeper | undefined;
 
   constructor(world: World, container: Container, wasWoken: boolean) {
     this.#world = world;
     this.#container = container;
     this.actor = actor(container.actor);
+    this.#clock = new SimClock(world.agenda, this.actor, () => world.wallOf(container.member));
     const { config } = container.member;
     const { hostId, startedAtMs, memo } = container;
     const resumed = memo === undefined ? undefined : readMemo(writeMemo(memo), hostId);
@@ -79,23 +83,17 @@ export class Brain {
     this.#isHeld = resumed?.isHeld ?? false;
     this.#rest = resumed?.rest ?? RESTED;
     if (wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, world.agenda.monoMs) };
-    const { name, mains, startAfter } = config;
+    const { sleepAfterMs } = container.member;
+    this.#sleeper = sleepAfterMs === undefined ? undefined : this.#makeSleeper(sleepAfterMs);
     const onWritten = (tombstone: Tombstone): void => {
       container.writtenAtMs ??= world.agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
     };
-    this.#writer = new TombstoneWriter({ ...world.parts, onWritten }, name, this.actor);
+    this.#writer = new TombstoneWriter({ ...world.parts, onWritten }, config.name, this.actor);
     this.#traffic = new SeenTraffic(world, this.actor, (event) =>
       this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
     );
-    this.reader = new Reader(world.parts, {
-      ownName: name,
-      named: [...mains, ...startAfter.map((gate) => gate.name)],
-      actor: this.actor,
-      near: new Near(config, world.bootId),
-      heldBefore: this.#rest.held,
-      onPeers: (peers) => this.#meet(peers),
-    });
+    this.access = new SimAccess(world.parts, this.actor);
   }
 
   open(): void {
@@ -107,7 +105,7 @@ export class Brain {
 
   die(): void {
     this.actor.isDead = true;
-    this.reader.stop();
+    this.access.stop();
   }
 
   /** Init has something to tell. */
@@ -129,6 +127,10 @@ export class Brain {
   /** For ever. */
   get isHanging(): boolean {
     return this.actor.frozenUntilMs === Number.POSITIVE_INFINITY;
+  }
+
+  get #isAble(): boolean {
+    return !this.actor.isDead && !this.isHanging;
   }
 
   hearOfAction(event: EventOf & { type: 'taskEnded' }): void {
@@ -185,7 +187,7 @@ export class Brain {
   }
 
   #dispatchAll(events: readonly Event[], ack: number | undefined): void {
-    if (this.actor.isDead || this.isHanging || this.#dies('before the commit')) return;
+    if (!this.#isAble || this.#dies('before the commit')) return;
     const { world, container } = { world: this.#world, container: this.#container };
     const effects: Effect[] = [];
     let wakeAtMs: number | undefined;
@@ -209,7 +211,7 @@ export class Brain {
       if (effect.type === 'exit') this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
-    this.#stir();
+    this.#sleeper?.stir(wakeAtMs);
     this.#dies('after');
   }
 
@@ -262,7 +264,9 @@ export class Brain {
         isDone = true;
         this.#isClaimed = true;
         for (const then of this.#onClaimed.splice(0)) then();
-        if (!this.#isLeaving && !this.#container.member.config.solo) this.#look();
+        if (this.#isLeaving) return;
+        if (this.#container.member.config.solo) this.#sleeper?.open();
+        else void this.#look();
         this.#tend();
       };
       this.#writer.settle(goOn);
@@ -270,9 +274,40 @@ export class Brain {
     });
   }
 
-  #look(): void {
-    this.reader.start();
-    if (this.#own !== undefined) this.reader.attend(businessOf(this.#own));
+  /** Like `Membership.watch`. */
+  async #look(): Promise<void> {
+    const { config } = this.#container.member;
+    const { bootId: boot } = this.#world;
+    const { hostId: host } = this.#container;
+    const graveyard = new Graveyard({
+      volume: this.access,
+      clock: this.#clock,
+      ownName: config.name,
+      named: [...config.mains, ...config.startAfter.map((gate) => gate.name)],
+      matters: (peer, business) => mattersTo(config, business, peer),
+      isQuiet: (peer) => isQuiet(config, peer),
+      onPeers: (peers) => this.#meet(peers),
+      inbox: { self: () => ({ boot, host }), onAsked: () => {} },
+      onTrouble: () => {},
+      order: (command) => this.#orderWatch(command),
+      heldBefore: this.#rest.held,
+    });
+    this.#graveyard = graveyard;
+    if (this.#own !== undefined) graveyard.attend(businessOf(this.#own));
+    if (await withTimeout(graveyard.start(), MAX_FIRST_SCAN_MS, this.#clock.timers)) this.#meet([]);
+    if (!this.#isLeaving) this.#sleeper?.open();
+  }
+
+  /** Init watches at once, and answers later. */
+  #orderWatch({ number, quiet, sockets }: WatchCommand): void {
+    if (!this.#isAble) return;
+    const { volume, dice } = this.#world;
+    const { isThere } = volume;
+    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
+    this.#container.watch(quiet, sockets);
+    if (isThere) this.access.hear((names) => this.#graveyard?.hear({ type: 'changed', names }));
+    const errno = isThere ? undefined : 'ENOENT';
+    this.#world.agenda.in(dice.short(8), this.actor, () => this.#graveyard?.hear({ type: 'watching', number, errno }));
   }
 
   #tend(): void {
@@ -308,7 +343,7 @@ export class Brain {
     const tombstone = tombstoneOf(this.#container.member.config, this.state);
     if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
     this.#own = tombstone;
-    this.reader.attend(businessOf(tombstone));
+    this.#graveyard?.attend(businessOf(tombstone));
     if (this.#isWrittenByInit) this.#writer.adopt(tombstone);
     else this.#writer.write(tombstone);
   }
@@ -329,54 +364,41 @@ export class Brain {
     return true;
   }
 
-  #stir(): void {
-    const { sleepAfterMs } = this.#container.member;
-    if (sleepAfterMs === undefined) return;
-    this.#events += 1;
-    this.#napIn(sleepAfterMs, sleepAfterMs);
-  }
-
-  #napIn(ms: number, afterMs: number): void {
-    const { agenda } = this.#world;
-    agenda.cancel(this.#napping);
-    if (!this.#isLeaving) this.#napping = agenda.in(ms, this.actor, () => this.#nap(ms, afterMs));
-  }
-
-  /**
-   * The order is that of `src/runtime/sleep/sleeper.ts`: say what to watch, look once more, then ask to be let go. It
-   * retries later and later, because most of what it waits for is an event, and an event resets the delay.
-   */
-  #nap(afterLastMs: number, afterMs: number): void {
-    this.#napIn(Math.max(afterMs, Math.min(2 * afterLastMs, LONGEST_RETRY_MS)), afterMs);
-    const events = this.#events;
-    const isUndisturbed = (): boolean => this.#events === events && this.#mayNap(afterMs);
-    if (this.#isTryingToNap || !isUndisturbed()) return;
-    const container = this.#container;
-    if (container.member.config.solo) return container.sleep();
-    const orders = this.reader.vigil();
-    if (orders === undefined) return;
-    this.#rest = { ...this.#rest, held: orders.held };
-    container.commit(undefined, this.#memo, [], this.#dueMs);
-    container.watch(orders);
-    this.#isTryingToNap = true;
-    this.reader.rescan(() =>
-      this.#after(2, () => {
-        this.#isTryingToNap = false;
-        const again = this.reader.vigil();
-        if (JSON.stringify(again) === JSON.stringify(orders) && isUndisturbed()) container.sleep();
-      }),
-    );
-  }
-
-  #mayNap(afterMs: number): boolean {
-    const { agenda, scenario } = this.#world;
+  #makeSleeper(afterMs: number): Sleeper {
     const { config } = this.#container.member;
-    const byTime = whyAwakeByTime(this.#wakesAtMs, this.#rest.wakes, agenda.monoMs, afterMs);
-    if (this.#isLeaving || (whyAwakeByState(config, this.state) ?? byTime) !== undefined) return false;
-    if (config.solo) return true;
-    // A real supervisor knows by `isLocal` whether this kernel reports the changes of the volume.
-    const isTold = scenario.volume.events === 'prompt' || scenario.volume.events === 'slow';
-    return isTold && this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
+    return new Sleeper({
+      member: config,
+      afterMs,
+      log: SILENT,
+      clock: this.#clock,
+      state: () => (this.#isLeaving ? undefined : this.state),
+      rest: () => this.#rest,
+      membership: () => (config.solo ? undefined : this),
+      // The simulated init prepares the stop itself.
+      prepareStop: () => [],
+      commit: (commands, held = this.#rest.held) => this.#commitForSleep(commands, held),
+    });
+  }
+
+  /** A supervisor that hangs or is dead does nothing more in the midst of an attempt either. */
+  #commitForSleep(commands: readonly HostCommand[], held: Rest['held']): void {
+    if (!this.#isAble) return;
+    this.#rest = { ...this.#rest, held };
+    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
+    if (commands.some(({ type }) => type === 'sleep')) this.#container.sleep();
+  }
+
+  async sleepWatch(): Promise<SleepWatch | string> {
+    const list = this.#graveyard?.watchList();
+    const isSettled = this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
+    const isLocal = await this.access.isLocal();
+    const why = whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge: false });
+    if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
+    return { own: this.#container.member.name, sockets: Object.keys(list.held), ...list };
+  }
+
+  async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
+    await this.#graveyard?.handOver(quiet, sockets);
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {
@@ -385,30 +407,27 @@ export class Brain {
     this.#wakesAtMs = wakeAtMs;
     if (wakeAtMs === undefined || this.#isLeaving) return;
     const atMs = Math.ceil(wakeAtMs + agenda.bootAtMs) + dice.short(6);
-    this.#timer = agenda.at(atMs, this.actor, () => this.#wake(wakeAtMs));
+    this.#timer = agenda.at(atMs, this.actor, () => void this.#onTimer(wakeAtMs));
   }
 
   /** The world is looked at before anything is done that cannot be taken back. */
-  #wake(dueMs: number): void {
-    const { agenda } = this.#world;
-    const isBlind = mustRescanFirst(this.#container.member.config, this.state, agenda.monoMs);
-    const isLong = isBlind || agenda.monoMs - dueMs > LATE_MS;
-    const tick = (): void => this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
-    if (!isLong && this.state.stop === undefined) return tick();
-    let isDone = false;
-    const once = (): void => {
-      if (isDone) return;
-      isDone = true;
-      tick();
-    };
-    if (this.#isClaimed) this.reader.rescan(() => this.#after(1, once));
-    else once();
-    agenda.in(isLong ? MOST.lookingMs : MOST.glancingMs, this.actor, once);
+  async #onTimer(dueMs: number): Promise<void> {
+    const { timers } = this.#clock;
+    const now = this.#now().mono;
+    const isBlind = mustRescanFirst(this.#container.member.config, this.state, now);
+    const isLong = isBlind || now - dueMs > LATE_MS;
+    if (isLong || this.state.stop !== undefined) {
+      const rescanned = Promise.resolve(this.#graveyard?.rescan());
+      await withTimeout(rescanned, isLong ? MOST.lookingMs : MOST.glancingMs, timers);
+      await nextTurn(timers);
+    }
+    this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
   }
 
   #leave(code: number): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
+    this.#sleeper?.close();
     const { agenda } = this.#world;
     agenda.cancel(this.#timer);
     const leave = (): void => this.#container.end(code, 'left');
@@ -428,7 +447,6 @@ export class Brain {
   }
 
   #now(): Instant {
-    const { agenda } = this.#world;
-    return { mono: agenda.monoMs, wall: this.#world.wallOf(this.#container.member) };
+    return this.#clock.now();
   }
 }

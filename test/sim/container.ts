@@ -8,7 +8,6 @@ import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Effect } from '../../src/core/state/events.ts';
-import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';
 import { type Memo, writeMemo } from '../../src/runtime/memo.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
@@ -215,10 +214,10 @@ export class Container {
   }
 
   /** From now on remembers what changes. */
-  watch(orders: Orders): void {
+  watch(quiet: readonly string[], held: readonly string[]): void {
     const { volume, parts } = this.world;
     this.#vigil?.stop();
-    this.#vigil = new Vigil(volume, orders, parts.onEnd, (why, name) => this.wake(why, name));
+    this.#vigil = new Vigil(volume, { quiet, held }, parts.onEnd, (why, name) => this.wake(why, name));
   }
 
   /** Lets the supervisor go, if there is nothing that it does not know. */

@@ -61,7 +61,7 @@ export function befall(world: World, fault: Fault): void {
       });
       return;
     case 'deafen':
-      return container?.brain?.reader.deafen();
+      return container?.brain?.access.deafen();
     case 'turn clock':
       if (target !== undefined) target.wallOffMs += fault.byMs;
       return;

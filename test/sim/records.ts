@@ -27,22 +27,3 @@ export function isSameText(there: Content, tombstone: Tombstone, hasHistory: boo
   const { History: _history, ...rest } = tombstone;
   return there.text === new Content(hasHistory ? tombstone : rest).text;
 }
-
-/** The life that it belongs to, and whether that is over. */
-export function stateOf({ Incarnation, Born, Died }: Tombstone): string {
-  return `${Incarnation ?? Born} ${Died}`;
-}
-
-/** A number for each tombstone that was ever read. */
-export function markOf(tombstone: Tombstone): number {
-  let mark = MARKS.get(tombstone);
-  if (mark === undefined) {
-    nextMark += 1;
-    mark = nextMark;
-    MARKS.set(tombstone, mark);
-  }
-  return mark;
-}
-
-const MARKS = new WeakMap<Tombstone, number>();
-let nextMark = 0;

@@ -34,14 +34,15 @@ const order = {
 };
 
 if (values.trace !== undefined) {
-  console.log(timelineOf(draw(Number(values.trace))).join('\n'));
+  console.log((await timelineOf(draw(Number(values.trace)))).join('\n'));
 } else {
-  const totals = values.workers === '1' ? simulateAll() : await workTogether(Number(values.workers), order, flags);
+  const totals =
+    values.workers === '1' ? await simulateAll() : await workTogether(Number(values.workers), order, flags);
   console.log(values.json ? JSON.stringify(totals) : summaryOf(totals));
   process.exitCode = totals.violations === 0 ? 0 : 1;
 }
 
-function simulateAll(): Totals {
+async function simulateAll(): Promise<Totals> {
   const startMs = performance.now();
   const coverage = new Coverage();
   let done = 0;
@@ -52,7 +53,7 @@ function simulateAll(): Totals {
     const scenario = draw(order.first + done);
     members += scenario.members.length;
     done += 1;
-    const breach = simulate(scenario, coverage);
+    const breach = await simulate(scenario, coverage);
     if (performance.now() - toldMs > PROGRESS_MS) {
       toldMs = performance.now();
       console.error(`${done} runs, ${violations} violations`);
@@ -61,8 +62,9 @@ function simulateAll(): Totals {
     violations += 1;
     console.error(`seed ${scenario.seed} breaks "${breach.law}": ${breach.who}: ${breach.what}`);
     if (values.keep) continue;
-    const small = values.brief ? scenario : shrink(scenario, (candidate) => simulate(candidate)?.law === breach.law);
-    if (!values.brief) console.error(timelineOf(small).join('\n'));
+    if (values.brief) break;
+    const small = await shrink(scenario, async (candidate) => (await simulate(candidate))?.law === breach.law);
+    console.error((await timelineOf(small)).join('\n'));
     break;
   }
   const { user, system } = process.cpuUsage();

@@ -2,12 +2,15 @@
 import { mainConfig, sidecarConfig } from '../core/helpers.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';
 
-export function shrink(scenario: Scenario, fails: (scenario: Scenario) => boolean): Scenario {
+export async function shrink(
+  scenario: Scenario,
+  fails: (scenario: Scenario) => boolean | Promise<boolean>,
+): Promise<Scenario> {
   let best = scenario;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
     for (const candidate of smaller(best)) {
-      if (!fails(candidate)) continue;
+      if (!(await fails(candidate))) continue;
       best = candidate;
       isSmaller = true;
       break;

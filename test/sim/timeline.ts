@@ -5,10 +5,10 @@ import { simulate } from './simulate.ts';
 
 const WIDTH = 9;
 
-export function timelineOf(scenario: Scenario): readonly string[] {
+export async function timelineOf(scenario: Scenario): Promise<readonly string[]> {
   const lines: string[] = [];
   const column = Math.max(4, ...scenario.members.map(({ config }) => config.name.length)) + 2;
-  const breach = simulate(scenario, new Coverage(), (atMs, who, what) => {
+  const breach = await simulate(scenario, new Coverage(), (atMs, who, what) => {
     lines.push(`${String(atMs).padStart(WIDTH)} ms  ${who.padEnd(column)}${what}`);
   });
   const end = breach === undefined ? 'no law is broken' : `"${breach.law}" is broken by ${breach.who}: ${breach.what}`;

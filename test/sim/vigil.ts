@@ -3,8 +3,13 @@
  * of all but the quiet members, new handles, the directory, and the connections to members.
  */
 import { isMemberName } from '../../src/core/format/tombstone.ts';
-import type { WatchList as Orders } from '../../src/runtime/graveyard/watch-list.ts';
 import type { Holder, Volume, Watcher } from './volume.ts';
+
+/** Members whose files it does not watch, and members whose sockets it does. */
+interface Orders {
+  readonly quiet: readonly string[];
+  readonly held: readonly string[];
+}
 
 export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */
@@ -25,7 +30,7 @@ export class Vigil implements Watcher {
     this.#onFire = onFire;
     volume.watchers.add(this);
     if (!volume.isThere) this.#fire('no directory');
-    for (const name of Object.keys(held)) {
+    for (const name of held) {
       const holder = volume.sockets.get(name);
       if (holder?.isRunning !== true) this.#fire('no connection');
       else onEnd(holder, () => this.#fire('a handle'));

@@ -7,10 +7,17 @@ import type { VolumeTrouble } from './scenario.ts';
 export class Content {
   readonly #source: Tombstone | string;
   #text: string | undefined;
+  #mark: string | undefined;
   #parsed: Parsed | undefined;
 
   constructor(source: Tombstone | string) {
     this.#source = source;
+  }
+
+  /** As `readMember` has it. */
+  get mark(): string {
+    this.#mark ??= this.text.trimEnd();
+    return this.#mark;
   }
 
   get text(): string {
@@ -49,6 +56,7 @@ export class Volume {
   readonly watchers = new Set<Watcher>();
   readonly canHoldSockets: boolean;
   isThere = true;
+  wipes = 0;
   /** What `sexton begin` has written. */
   generation: string | undefined;
   trouble: VolumeTrouble | undefined;
@@ -89,6 +97,7 @@ export class Volume {
     this.generation = undefined;
     this.sockets.clear();
     this.isThere = false;
+    this.wipes += 1;
     for (const name of names) this.#tell(name);
     for (const watcher of this.watchers) watcher.lose();
   }

@@ -6,6 +6,7 @@
  * what init tells them and what they read in the graveyard. `Laws` sees everything, and judges every step.
  */
 import type { ChildScript } from '../core/host.ts';
+import type { AccessWorld } from './access.ts';
 import { Agenda } from './agenda.ts';
 import { Container } from './container.ts';
 import type { Count } from './coverage.ts';
@@ -13,7 +14,6 @@ import { Dice } from './dice.ts';
 import { befall } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { Laws } from './laws.ts';
-import type { ReaderWorld } from './reader.ts';
 import { type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
 import { litter } from './stale.ts';
 import { type Holder, Volume } from './volume.ts';
@@ -84,7 +84,7 @@ export class World {
   volume: Volume;
   reductions = 0;
   #boots = 1;
-  parts: ReaderWorld & { readonly latencyMs: number; readonly hasHistory: boolean };
+  parts: AccessWorld & { readonly latencyMs: number; readonly hasHistory: boolean };
 
   constructor(scenario: Scenario, count: Count, tell?: Told) {
     this.scenario = scenario;

@@ -3,7 +3,7 @@
  * place, which makes the path lead into our own image. So we open the directory itself, never a link, and write through
  * that descriptor, wherever the path leads by then.
  */
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -12,16 +12,15 @@ export async function inDirectory<T>(dir: string, work: (here: string) => Promis
   const directory = await open(dir, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
     async (error: NodeJS.ErrnoException) => {
       // open(2) fails with ENOTDIR for a link, or with ELOOP.
-      throw (await isLink(dir)) ? Object.assign(new Error(`${dir} is a symbolic link`), { code: 'ELOOP' }) : error;
+      throw (await look(dir))?.isSymbolicLink()
+        ? Object.assign(new Error(`${dir} is a symbolic link`), { code: 'ELOOP' })
+        : error;
     },
   );
   try {
     const here = `/proc/self/fd/${directory.fd}`;
     // Without /proc, or where a process may not read its own, the path was no link a moment ago at least.
-    const isReadable = await lstat(`${here}/.`).then(
-      (stat) => stat.isDirectory(),
-      () => false,
-    );
+    const isReadable = (await look(`${here}/.`))?.isDirectory();
     return await work(isReadable ? here : dir);
   } finally {
     await directory.close();
@@ -44,11 +43,9 @@ export async function makeDirectory(dir: string): Promise<boolean> {
   return true;
 }
 
-export function isLink(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (stat) => stat.isSymbolicLink(),
-    () => false,
-  );
+/** undefined: it cannot be looked at, or is not there. */
+export function look(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(() => undefined);
 }
 
 /** Creates or replaces a file that every user may read: whole or not at all. */

@@ -4,32 +4,23 @@
  *
  * The host watches the directory, because it needs none of the 128 inotify instances that the kernel gives to a uid on
  * the whole node. Without sexton-init, and on volumes that may hang, chokidar watches: there only a thread of ours waits.
- *
- * chokidar watches the directory alone, whose events name the files as well. It ignores the files, or it would take one
- * of the few watches of a uid for each and stat each after each change.
  */
-import { realpath, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { FSWatcher } from 'chokidar';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import { isMemberName } from '../../core/format/tombstone.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
-import { isLocal } from '../local-volume.ts';
+import type { ReaderOptions } from './volume.ts';
 
-export interface FileEventsOptions {
-  readonly dir: string;
-  readonly ownName: string;
+export interface FileEventsOptions extends ReaderOptions {
   /** A member's name, or the file of a stop request for us. */
   readonly onName: (name: string) => void;
   readonly onAnything: () => void;
-  readonly onTrouble: (message: string, error: Error | undefined) => void;
   /** Has the host watch; undefined: it cannot. */
   readonly order: ((command: WatchCommand) => void) | undefined;
 }
 
 export class FileEvents {
   readonly #options: FileEventsOptions;
-  #watcher: FSWatcher | undefined;
+  #endWatch: (() => Promise<void>) | undefined;
   /** Grows with each opening and with the closing, so that what an older opening began has no effect. */
   #opening = 0;
   /** The directory that is watched; undefined: none. */
@@ -51,36 +42,21 @@ export class FileEvents {
 
   /** Begins to watch, or watches again. `onAnything` follows once nothing is missed any more. Never rejects. */
   async open(): Promise<void> {
-    const { dir, onAnything, order } = this.#options;
+    const { volume, onAnything, order } = this.#options;
     const opening = ++this.#opening;
+    const onError = (error: Error): void => this.#fail(opening, error);
     this.#hasFailed = false;
     try {
       await this.#shut();
-      this.#watched = await identityOf(dir);
-      this.#isByHost = order !== undefined && (await isLocal(dir));
+      this.#watched = await volume.identity();
+      this.#isByHost = order !== undefined && (await volume.isLocal());
       if (opening !== this.#opening) return;
       if (this.#isByHost) return this.#orderWatch(this.#order.quiet, this.#order.sockets);
-      // A link to the graveyard is fine, links inside are not followed.
-      const realDir = await realpath(dir).catch(() => resolve(dir));
-      // These variables are those of the application, not ours.
-      for (const key of Object.keys(process.env)) if (key.startsWith('CHOKIDAR_')) delete process.env[key];
-      // Loaded only here, so that a run without a graveyard never pays for it.
-      const { watch } = await import('chokidar');
-      if (opening !== this.#opening) return;
-      // `atomic` would hold back a removal for 100 ms; a `depth` would make it blind to a directory that comes back.
-      const ignored = (path: string): boolean => path !== realDir;
-      const watcher = watch(realDir, { atomic: false, ignoreInitial: true, followSymlinks: false, ignored });
-      this.#watcher = watcher;
-      // These two concern the directory itself.
-      watcher.on('all', onAnything);
-      watcher.on('ready', onAnything);
-      watcher.on('raw', (_event, name: unknown, details: unknown) => {
-        const { watchedPath } = details as { readonly watchedPath?: unknown };
-        if (watchedPath === realDir && typeof name === 'string') this.#onName(name);
-      });
-      watcher.on('error', (error) => this.#fail(opening, error as Error));
+      const end = await volume.watch((name) => this.#onName(name), onAnything, onError);
+      if (opening !== this.#opening) return await end();
+      this.#endWatch = end;
     } catch (error) {
-      this.#fail(opening, error as Error);
+      onError(error as Error);
     }
   }
 
@@ -88,7 +64,7 @@ export class FileEvents {
   async check(): Promise<void> {
     const [opening, watched] = [this.#opening, this.#watched];
     if (watched === undefined) return;
-    const isSame = (await identityOf(this.#options.dir)) === watched;
+    const isSame = (await this.#options.volume.identity()) === watched;
     if (opening === this.#opening && !isSame) await this.open();
   }
 
@@ -129,9 +105,9 @@ export class FileEvents {
   }
 
   #orderWatch(quiet: readonly string[], sockets: readonly string[]): void {
-    const { dir, ownName, order } = this.#options;
+    const { volume, ownName, order } = this.#options;
     this.#order = { number: this.#order.number + 1, quiet, sockets };
-    order?.({ type: 'watch', dir, ownName, ...this.#order });
+    order?.({ type: 'watch', dir: volume.dir, ownName, ...this.#order });
   }
 
   #fail(opening: number, error: NodeJS.ErrnoException): void {
@@ -139,19 +115,15 @@ export class FileEvents {
     this.#hasFailed = true;
     if (this.#hasComplained) return;
     this.#hasComplained = true;
-    const { dir, onTrouble } = this.#options;
+    const { volume, onTrouble } = this.#options;
     const remedy = REMEDIES[error.code ?? ''] ?? '';
-    onTrouble(`cannot watch the graveyard ${dir}: ${error.message}; changes are seen late${remedy}`, error);
+    onTrouble(`cannot watch the graveyard ${volume.dir}: ${error.message}; changes are seen late${remedy}`, error);
   }
 
   async #shut(): Promise<void> {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    if (watcher === undefined) return;
-    watcher.removeAllListeners();
-    // close() may still report an error, which without a listener would be thrown.
-    watcher.on('error', () => {});
-    await watcher.close();
+    const end = this.#endWatch;
+    this.#endWatch = undefined;
+    await end?.();
   }
 }
 
@@ -159,10 +131,3 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EMFILE: ', raise fs.inotify.max_user_instances',
   ENOSPC: ', raise fs.inotify.max_user_watches',
 };
-
-function identityOf(dir: string): Promise<string> {
-  return stat(dir).then(
-    ({ dev, ino }) => `${dev}:${ino}`,
-    () => 'none',
-  );
-}

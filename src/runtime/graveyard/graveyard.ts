@@ -4,25 +4,22 @@
  * A loss belongs to one life of a peer. A tombstone of another start of its init clears the loss, and a connection to
  * the new holder of the socket is opened.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { hostOf, type Tombstone } from '../../core/format/tombstone.ts';
 import type { Business } from '../../core/pod/interest.ts';
 import type { PeerView } from '../../core/state/peer.ts';
+import type { Timer } from '../clock.ts';
 import type { DirectoryNews, WatchCommand } from '../host/host.ts';
-import { withTimeout } from '../timeouts.ts';
+import { sleep, withTimeout } from '../timeouts.ts';
 import { FileEvents } from './file-events.ts';
 import { Inbox, type InboxOptions } from './inbox.ts';
 import { type Contact, Liveness } from './liveness.ts';
 import { type Member, Scan } from './scan.ts';
+import type { ReaderOptions } from './volume.ts';
 import { isFollowed, type WatchList, watchListOf } from './watch-list.ts';
 
-export interface GraveyardOptions {
-  readonly dir: string;
-  readonly ownName: string;
+export interface GraveyardOptions extends ReaderOptions {
   /** Members that the configuration names: they are seen however many others there are. */
   readonly named?: readonly string[];
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
   /** Whether anything that this peer writes next, or its silence, matters to us. Default: always. */
   readonly matters?: (tombstone: Tombstone, business: Business) => boolean;
   /** Whether nothing that this peer may still write in this life matters. Default: never. */
@@ -31,8 +28,6 @@ export interface GraveyardOptions {
   readonly onPeers: (peers: readonly PeerView[]) => void;
   /** For the log: the state of a member's socket has changed. */
   readonly onContact?: (name: string, contact: Contact) => void;
-  /** For the log, once for each trouble. `error` is undefined for what is merely ignored. */
-  readonly onTrouble: (message: string, error: Error | undefined) => void;
   /** Stop requests for this member; undefined: an onlooker, who gets none. */
   readonly inbox?: Pick<InboxOptions, 'self' | 'onAsked'>;
   /** Default 5,000. */
@@ -66,18 +61,18 @@ export class Graveyard {
   #told: readonly PeerView[] | undefined;
   #hasStarted = false;
   #isStopped = false;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #business: Business = 'own';
   #isTelling = false;
 
   constructor(options: GraveyardOptions) {
     this.#options = options;
-    const { dir, ownName, now, onTrouble, order } = options;
-    const inbox = options.inbox && new Inbox({ dir, onTrouble, ...options.inbox });
+    const { volume, clock, onTrouble, order } = options;
+    const inbox = options.inbox && new Inbox({ dir: volume.dir, onTrouble, ...options.inbox });
     this.#inbox = inbox;
     this.#liveness = new Liveness({
-      dir,
-      now,
+      volume,
+      clock,
       onChange: (name, contact) => {
         options.onContact?.(name, contact);
         this.#tellSoon();
@@ -85,33 +80,30 @@ export class Graveyard {
       wasHeld: (name) => this.#wasHeld(name),
     });
     this.#scan = new Scan({
-      dir,
-      ownName,
+      ...options,
       named: new Set(options.named),
       onScan: () => this.#events.check(),
       onMembers: (members) => this.#see(members),
       onRequest: async (file) => inbox?.take(file),
       onIgnored: (name, why) => this.#warn(name, why),
-      onTrouble,
     });
     this.#events = new FileEvents({
-      dir,
-      ownName,
+      ...options,
       onName: (name) => this.#scan.read(name),
       onAnything: () => this.#scan.read(),
-      onTrouble,
       order,
     });
   }
 
   /** Resolves after the first scan and a first attempt to connect to each member that may live. Calls `onPeers`. */
   async start(): Promise<void> {
+    const { rescanMs = RESCAN_MS, clock } = this.#options;
     await this.#scan.rescan();
     if (this.#isStopped) return;
     // The events begin with a scan of their own.
     void this.#events.open();
-    this.#timer = setInterval(() => void this.#onTimer(), this.#options.rescanMs ?? RESCAN_MS).unref();
-    await withTimeout(this.#firstContacts, FIRST_CONTACT_MS);
+    this.#timer = clock.timers.setInterval(() => void this.#onTimer(), rescanMs).unref();
+    await withTimeout(this.#firstContacts, FIRST_CONTACT_MS, clock.timers);
     this.#hasStarted = !this.#isStopped;
     this.#tell();
   }
@@ -131,7 +123,7 @@ export class Graveyard {
   async handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
     await this.#events.handOver(quiet, sockets);
     // Two changes within one tick of the clock may look the same to the host.
-    await sleep(MAX_TICK_MS);
+    await sleep(this.#options.clock.timers, MAX_TICK_MS);
     await this.rescan();
   }
 
@@ -144,7 +136,7 @@ export class Graveyard {
     if (this.#business === business || (business === 'own' && this.#business === 'stop')) return;
     this.#business = business;
     if (business === 'own') return;
-    setImmediate(() => {
+    this.#options.clock.timers.setImmediate(() => {
       if (!this.#hasStarted) return;
       this.#see(this.#members);
       void this.rescan();
@@ -176,7 +168,7 @@ export class Graveyard {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#hasStarted = false;
-    clearInterval(this.#timer);
+    this.#options.clock.timers.clearTimeout(this.#timer);
     this.#liveness.stop();
     this.#scan.stop();
     await this.#events.close();
@@ -218,7 +210,7 @@ export class Graveyard {
   }
 
   #warn(name: string, why: string): void {
-    const message = `ignored ${JSON.stringify(name)} in the graveyard ${this.#options.dir}: ${why}`;
+    const message = `ignored ${JSON.stringify(name)} in the graveyard ${this.#options.volume.dir}: ${why}`;
     if (this.#warned.has(message) || this.#warned.size > MAX_WARNINGS) return;
     this.#warned.add(message);
     const isLast = this.#warned.size > MAX_WARNINGS;
@@ -234,7 +226,7 @@ export class Graveyard {
   #tellSoon(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
-    setImmediate(() => {
+    this.#options.clock.timers.setImmediate(() => {
       this.#isTelling = false;
       this.#tell();
     });

@@ -1,10 +1,11 @@
 /** A liveness handle, the socket that a member's init holds: whether a process listens at it. */
 import { constants } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { withTimeout } from '../timeouts.ts';
+import { look } from './directory.ts';
 
 const MAX_CONNECTING_MS = 200;
 
@@ -16,7 +17,7 @@ export type Handle = { readonly is: 'held' | 'abandoned' | 'none' } | { readonly
 
 /** A socket file alone proves nothing: the kernel refuses the connection when no process listens any more. */
 export async function probeHandle(path: string): Promise<Handle> {
-  if (!(await isSocket(path))) return { is: 'none' };
+  if (!(await look(path))?.isSocket()) return { is: 'none' };
   const connecting = connectTo(path).then((socket) => void socket.destroy());
   try {
     return (await withTimeout(connecting, MAX_CONNECTING_MS)) ? { is: 'unknown', why: 'no answer' } : { is: 'held' };
@@ -37,13 +38,6 @@ export async function connectTo(path: string): Promise<Socket> {
   } finally {
     await directory.close();
   }
-}
-
-export function isSocket(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (stat) => stat.isSocket(),
-    () => false,
-  );
 }
 
 function connected(path: string): Promise<Socket> {

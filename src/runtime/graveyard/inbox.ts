@@ -81,10 +81,8 @@ export class Inbox {
     // Removed one after the other, and without waiting: the stop comes first.
     this.#removing = this.#removing
       .then(() => inDirectory(dir, (here) => unlink(join(here, file))))
-      .then(
-        () => void this.#done.delete(file),
-        () => {},
-      );
+      .then(() => void this.#done.delete(file))
+      .catch(() => {});
   }
 
   #complain(file: string, why: string): void {

@@ -5,11 +5,8 @@
  * After a loss we try again for two seconds, because a container that restarts has a new holder soon. We do the same
  * for a new peer, whose tombstone may be written before its socket listens. After that only `retry` tries again.
  */
-import { lstat } from 'node:fs/promises';
-import type { Socket } from 'node:net';
-import { join } from 'node:path';
-import { handleOf } from '../../core/format/tombstone.ts';
-import { connectTo } from './handle.ts';
+import type { Clock, Timer } from '../clock.ts';
+import type { Connection, VolumeAccess } from './volume.ts';
 
 /**
  * Never connected: `none` because there is no socket, `refused` because no process listens at the socket, `denied` for
@@ -21,9 +18,8 @@ export type Contact =
   | { readonly kind: 'lost'; readonly at: number };
 
 export interface LivenessOptions {
-  readonly dir: string;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
+  readonly volume: VolumeAccess;
+  readonly clock: Clock;
   readonly onChange: (name: string, contact: Contact) => void;
   /** Whether the previous supervisor held the socket of this life of the peer. Default: it did not. */
   readonly wasHeld?: (name: string) => boolean;
@@ -86,9 +82,9 @@ class Peer {
   contact: Contact = { kind: 'none' };
   readonly #name: string;
   readonly #options: LivenessOptions;
-  #socket: Socket | undefined;
+  #socket: Connection | undefined;
   #attempting: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #retries = 0;
   #heldSinceMs = 0;
   #hasLeft = false;
@@ -114,7 +110,7 @@ class Peer {
 
   leave(): void {
     this.#hasLeft = true;
-    clearTimeout(this.#timer);
+    this.#options.clock.timers.clearTimeout(this.#timer);
     this.#socket?.destroy();
   }
 
@@ -122,18 +118,18 @@ class Peer {
     const delayMs = RETRIES_MS[this.#retries];
     if (this.#hasLeft || this.#socket !== undefined || this.#timer !== undefined || delayMs === undefined) return;
     this.#retries++;
-    this.#timer = setTimeout(() => {
+    const onTime = (): void => {
       this.#timer = undefined;
       void this.attempt();
-    }, delayMs).unref();
+    };
+    this.#timer = this.#options.clock.timers.setTimeout(onTime, delayMs).unref();
   }
 
   async #connect(): Promise<void> {
     try {
-      const path = join(this.#options.dir, handleOf(this.#name));
-      // connect(2) follows links, and blocks the whole process on a file system that hangs; lstat takes only a thread.
-      if ((await lstat(path)).isSocket()) this.#hold(await connectTo(path));
-      else this.#miss('none');
+      const socket = await this.#options.volume.connect(this.#name);
+      if (socket === undefined) this.#miss('none');
+      else this.#hold(socket);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const isDenied = code === 'EACCES' || code === 'EPERM';
@@ -141,13 +137,13 @@ class Peer {
     }
   }
 
-  #hold(socket: Socket): void {
+  #hold(socket: Connection): void {
     if (this.#hasLeft) {
       socket.destroy();
       return;
     }
     this.#socket = socket;
-    this.#heldSinceMs = this.#options.now();
+    this.#heldSinceMs = this.#options.clock.now().mono;
     const isTalker = (): boolean => socket.bytesRead > MAX_RECEIVED;
     socket.on('data', () => isTalker() && socket.destroy());
     // `close` follows.
@@ -159,7 +155,7 @@ class Peer {
   #lose(isTalker: boolean): void {
     this.#socket = undefined;
     if (isTalker) return this.#become({ kind: 'none' });
-    const now = this.#options.now();
+    const now = this.#options.clock.now().mono;
     this.#become({ kind: 'lost', at: now });
     // A peer that ends each connection at once gets no more retries than these.
     if (now - this.#heldSinceMs >= HELD_LONG_MS) this.#retries = 0;
@@ -169,9 +165,9 @@ class Peer {
 
   /** A peer that was held once is lost, whatever the reason that a new connection fails. */
   #miss(kind: 'none' | 'refused' | 'denied'): void {
-    const { now, wasHeld } = this.#options;
+    const { clock, wasHeld } = this.#options;
     if (this.contact.kind === 'lost') return;
-    if (kind === 'refused' && wasHeld?.(this.#name)) this.#become({ kind: 'lost', at: now() });
+    if (kind === 'refused' && wasHeld?.(this.#name)) this.#become({ kind: 'lost', at: clock.now().mono });
     else this.#become({ kind });
   }
 

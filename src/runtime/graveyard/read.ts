@@ -68,7 +68,11 @@ export async function listMembers(dir: string, isWanted: (file: string) => boole
   let entries = 0;
   // One name stands for all that are too many.
   let tooMany: string | undefined;
-  for await (const { name } of await openDirectory(dir)) {
+  const directory = await opendir(dir, { bufferSize: 256 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  for await (const { name } of directory) {
     if (entries++ === MAX_ENTRIES) {
       tooMany ??= name;
       break;
@@ -121,15 +125,6 @@ export async function readPlainFile(path: string, maxBytes: number): Promise<Pla
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'missing' } : { kind: 'failed', why: message };
-  }
-}
-
-async function openDirectory(dir: string): Promise<AsyncIterable<{ readonly name: string }>> {
-  try {
-    return await opendir(dir, { bufferSize: 256 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { async *[Symbol.asyncIterator]() {} };
-    throw error;
   }
 }
 

@@ -8,10 +8,12 @@
  * Any container that mounts the graveyard can create any number of tombstones. The scan keeps 128 present members and
  * 128 vanished ones, beside those that the configuration names.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isRequestFor } from '../../core/format/stop-request.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
-import { listMembers, MAX_MEMBERS, type Reading, readMember } from './read.ts';
+import type { Timer } from '../clock.ts';
+import { sleep } from '../timeouts.ts';
+import { MAX_MEMBERS, type Reading } from './read.ts';
+import type { ReaderOptions } from './volume.ts';
 
 export interface Member {
   /** Without its history, which no other member needs. The same object as long as the file says the same. */
@@ -21,9 +23,7 @@ export interface Member {
   readonly mark: string;
 }
 
-export interface ScanOptions {
-  readonly dir: string;
-  readonly ownName: string;
+export interface ScanOptions extends ReaderOptions {
   /** Members that the configuration names: they are read however many others there are. */
   readonly named: ReadonlySet<string>;
   readonly onScan: () => Promise<void>;
@@ -33,7 +33,6 @@ export interface ScanOptions {
   readonly onRequest: (file: string) => Promise<void>;
   /** What lies in the graveyard and is no tombstone, each time it is seen. */
   readonly onIgnored: (name: string, why: string) => void;
-  readonly onTrouble: (message: string, error: Error | undefined) => void;
 }
 
 /** A file that does not parse is read again after 20 ms, 40 ms and so on; after that only events and rescans read it. */
@@ -47,7 +46,7 @@ const MEMBERS_A_ROUND = 16;
 
 interface Reread {
   count: number;
-  timer: NodeJS.Timeout | undefined;
+  timer: Timer | undefined;
 }
 
 export class Scan {
@@ -93,7 +92,7 @@ export class Scan {
 
   stop(): void {
     this.#isStopped = true;
-    for (const { timer } of this.#rereads.values()) clearTimeout(timer);
+    for (const { timer } of this.#rereads.values()) this.#options.clock.timers.clearTimeout(timer);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
@@ -113,26 +112,27 @@ export class Scan {
 
   /** A neighbour that changes files without end must not take all of our CPU. */
   async #slowDown(): Promise<void> {
-    const now = performance.now();
+    const { timers } = this.#options.clock;
+    const now = timers.performance.now();
     const roundMs = ROUND_MS * (1 + this.#members.size / MEMBERS_A_ROUND);
     this.#usedUntilMs = Math.max(this.#usedUntilMs, now - BURST_MS) + roundMs;
-    if (this.#usedUntilMs > now) await sleep(this.#usedUntilMs - now, undefined, { ref: false });
+    if (this.#usedUntilMs > now) await sleep(timers, this.#usedUntilMs - now);
   }
 
   /** The files of a full scan: requests for us, then the named members, those that were present, and those listed. */
   async #list(): Promise<readonly string[]> {
     this.#isAllDue = false;
     this.#due.clear();
-    const { dir, ownName, named, onScan, onIgnored, onTrouble } = this.#options;
+    const { volume, ownName, named, onScan, onIgnored, onTrouble } = this.#options;
     // One call after the other: each one that hangs holds one of the few threads that this process has for files.
     await onScan();
     try {
-      const { names, hidden, ignored } = await listMembers(dir, (file) => isRequestFor(ownName, file));
+      const { names, hidden, ignored } = await volume.list((file) => isRequestFor(ownName, file));
       this.#isUnreadable = false;
       for (const { name, why } of ignored) onIgnored(name, why);
       return [...hidden, ...new Set([...named, ...this.#namesPresent(), ...names])].filter((name) => name !== ownName);
     } catch (error) {
-      const what = `cannot read the graveyard ${dir}: ${(error as Error).message}; it is tried again`;
+      const what = `cannot read the graveyard ${volume.dir}: ${(error as Error).message}; it is tried again`;
       if (!this.#isUnreadable) onTrouble(what, error as Error);
       this.#isUnreadable = true;
       return [];
@@ -140,15 +140,15 @@ export class Scan {
   }
 
   async #readNow(file: string): Promise<void> {
-    const { dir, ownName, onRequest, onIgnored } = this.#options;
+    const { volume, clock, ownName, onRequest, onIgnored } = this.#options;
     // Before the reading, because an event that comes during it is news.
     this.#due.delete(file);
     if (this.#isStopped) return;
     if (isRequestFor(ownName, file)) return onRequest(file);
-    const reading = await readMember(dir, file, this.#members.get(file)?.mark);
+    const reading = await volume.read(file, this.#members.get(file)?.mark);
     if (this.#isStopped) return;
     if (reading.kind === 'unparsable') return this.#readAgain(file, reading.why);
-    clearTimeout(this.#rereads.get(file)?.timer);
+    clock.timers.clearTimeout(this.#rereads.get(file)?.timer);
     this.#rereads.delete(file);
     if (reading.kind === 'tombstone') this.#keep(file, reading);
     if (reading.kind === 'ignored') onIgnored(file, reading.why);
@@ -167,7 +167,7 @@ export class Scan {
       reread.timer = undefined;
       this.read(file);
     };
-    reread.timer = setTimeout(onTime, FIRST_REREAD_MS * 2 ** reread.count++).unref();
+    reread.timer = this.#options.clock.timers.setTimeout(onTime, FIRST_REREAD_MS * 2 ** reread.count++).unref();
   }
 
   #keep(name: string, { tombstone, mark }: Extract<Reading, { kind: 'tombstone' }>): void {

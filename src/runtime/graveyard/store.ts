@@ -70,8 +70,7 @@ export class Store {
     // Another text was asked for meanwhile.
     if (this.#wanted !== undefined) return true;
     if (found.kind !== 'bytes' || found.bytes.toString() !== text) return false;
-    this.#wanted = text;
-    this.#written = text;
+    this.accept(text);
     return true;
   }
 
@@ -171,10 +170,8 @@ async function overwrite(path: string, text: string, isFull: boolean): Promise<b
 }
 
 async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (stat) => stat.isFile(),
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
+  const found = await lstat(path).catch(({ code = '' }: NodeJS.ErrnoException) => code);
+  return typeof found === 'string' ? found !== 'ENOENT' && found !== 'ENOTDIR' : found.isFile();
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

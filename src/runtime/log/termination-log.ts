@@ -66,10 +66,7 @@ export class TerminationLogWriter {
   }
 }
 
-/**
- * Writes why the container starts nothing, in a bounded time. A failure to write is not logged, as the reason itself is
- * on stderr.
- */
+/** Writes why the container starts nothing, in a bounded time. The reason is on stderr, so no failure is logged. */
 export async function leaveRefusal(
   to: TerminationLog,
   name: string | undefined,

@@ -7,11 +7,12 @@
  */
 import type { MemberConfig } from '../../core/config.ts';
 import type { State } from '../../core/state/state.ts';
+import type { Clock, Timer } from '../clock.ts';
 import type { WatchList } from '../graveyard/watch-list.ts';
 import type { HostCommand } from '../host/host.ts';
 import type { Log } from '../log/log.ts';
 import type { Rest } from '../memo.ts';
-import { MOST, withTimeout } from '../timeouts.ts';
+import { MOST, nextTurn, withTimeout } from '../timeouts.ts';
 import { whyAwakeByState, whyAwakeByTime } from './why-awake.ts';
 
 export interface SleepWatch extends WatchList {
@@ -31,9 +32,8 @@ export interface SleeperOptions {
   readonly member: MemberConfig;
   /** So long nothing may have happened. */
   readonly afterMs: number;
-  readonly log: Log;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
+  readonly log: Pick<Log, 'say' | 'flush' | 'isWriting'>;
+  readonly clock: Clock;
   readonly state: () => State | undefined;
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
@@ -46,7 +46,7 @@ export interface SleeperOptions {
 
 export class Sleeper {
   readonly #options: SleeperOptions;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #wakeAtMs: number | undefined;
   #events = 0;
   #isOpen = false;
@@ -64,7 +64,7 @@ export class Sleeper {
 
   close(): void {
     this.#isOpen = false;
-    clearTimeout(this.#timer);
+    this.#options.clock.timers.clearTimeout(this.#timer);
   }
 
   /** Something has happened; `wakeAtMs` is when the core is to be asked next. */
@@ -75,13 +75,14 @@ export class Sleeper {
   }
 
   #arm(afterMs = this.#options.afterMs): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#tryToRest(), afterMs).unref();
+    const { timers } = this.#options.clock;
+    timers.clearTimeout(this.#timer);
+    this.#timer = timers.setTimeout(() => this.#tryToRest(afterMs), afterMs).unref();
   }
 
   /** One attempt at a time: the host watches only for the last one that asked, and another would miss the changes. */
-  #tryToRest(): void {
-    this.#arm(AGAIN_PART * this.#options.afterMs);
+  #tryToRest(afterMs: number): void {
+    this.#arm(Math.max(AGAIN_PART * this.#options.afterMs, Math.min(2 * afterMs, LONGEST_RETRY_MS)));
     this.#attempt ??= this.#rest().finally(() => {
       this.#attempt = undefined;
     });
@@ -89,23 +90,22 @@ export class Sleeper {
 
   /** If the host does not let us go we live on, and try again later. */
   async #rest(): Promise<void> {
-    const { log, commit, member, membership, prepareStop } = this.#options;
+    const { log, commit, member, membership, prepareStop, clock } = this.#options;
     const events = this.#events;
     const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#whyAwake() === undefined;
     const why = this.#whyAwake();
     if (why !== undefined) return this.#say(why);
-    if (!isIdle()) return;
     const place = membership();
     const watch = await place?.sleepWatch();
     if (typeof watch === 'string') return this.#say(watch);
     if ((watch === undefined && !member.solo) || !isIdle()) return;
     if (watch !== undefined) {
       commit([], watch.held);
-      if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs)) return;
+      if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs, clock.timers)) return;
       // The effect of a changed handle is reported in the next turn.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn(clock.timers);
       const again = await place?.sleepWatch();
-      if (again === undefined || typeof again === 'string' || !isSame(again, watch) || !isIdle()) return;
+      if (JSON.stringify(again) !== JSON.stringify(watch) || !isIdle()) return;
     }
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.flush(MOST.flushingMs);
@@ -114,10 +114,10 @@ export class Sleeper {
   }
 
   #whyAwake(): string | undefined {
-    const { member, afterMs, now, state, rest } = this.#options;
+    const { member, afterMs, clock, state, rest } = this.#options;
     const known = state();
     if (known === undefined) return 'it is leaving';
-    return whyAwakeByState(member, known) ?? whyAwakeByTime(this.#wakeAtMs, rest().wakes, now(), afterMs);
+    return whyAwakeByState(member, known) ?? whyAwakeByTime(this.#wakeAtMs, rest().wakes, clock.now().mono, afterMs);
   }
 
   /** Logs each reason once, until there is another one. */
@@ -129,7 +129,5 @@ export class Sleeper {
 
 /** Not 1, so that attempts do not keep coinciding with the scans every 5 s, which prevent sleep. */
 const AGAIN_PART = 1.3;
-
-function isSame(a: object, b: object): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
+/** A short time is doubled up to this, because most of what an attempt waits for is an event, which comes by itself. */
+const LONGEST_RETRY_MS = 1_000;

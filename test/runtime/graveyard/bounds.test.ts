@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asked, formatRequest, requestFileOf } from '../../../src/core/format/stop-request.ts';
+import { SystemClock } from '../../../src/runtime/clock.ts';
 import { Liveness } from '../../../src/runtime/graveyard/liveness.ts';
 import { MAX_MEMBERS } from '../../../src/runtime/graveyard/read.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
+import { volumeAt } from '../../../src/runtime/graveyard/volume.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { listen, startedGraveyard, TIME, Told, writeTombstone } from './neighbours.ts';
 
@@ -84,7 +86,7 @@ describe('the limits of a graveyard', () => {
       connections++;
       socket.destroy();
     });
-    const liveness = new Liveness({ dir, now: () => 0, onChange: () => {} });
+    const liveness = new Liveness({ volume: volumeAt(dir), clock: new SystemClock(), onChange: () => {} });
     t.after(() => liveness.stop());
     await liveness.follow(['a']);
     while (connections < 3) await sleep(10);

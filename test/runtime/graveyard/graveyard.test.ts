@@ -183,9 +183,11 @@ describe('Graveyard', () => {
     const program = new Helper(
       t,
       `import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+       import { SystemClock } from ${JSON.stringify(new URL('../../../src/runtime/clock.ts', import.meta.url).href)};
        import { Graveyard } from ${JSON.stringify(module)};
+       import { volumeAt } from ${JSON.stringify(new URL('volume.ts', module).href)};
        const say = (line: unknown) => console.log(JSON.stringify(line));
-       await new Graveyard({ dir: ${JSON.stringify(dir)}, ownName: 'me', now: () => performance.now(), rescanMs: 20,
+       await new Graveyard({ volume: volumeAt(${JSON.stringify(dir)}), ownName: 'me', clock: new SystemClock(), rescanMs: 20,
          onPeers: (peers) => say(['peers', peers]), onTrouble: (message) => say(['trouble', message]) }).start();
        process.stdin.once('data', () => {
          writeFileSync('/proc/sys/user/max_inotify_instances', '10');

@@ -124,10 +124,13 @@ describe('a request in the graveyard', () => {
       JSON.stringify(new URL(`../../../src/runtime/graveyard/${name}.ts`, import.meta.url).href);
     const helper = new Helper(
       t,
-      `import { Graveyard } from ${module('graveyard')};
+      `import { SystemClock } from ${module('../clock')};
+       import { Graveyard } from ${module('graveyard')};
+       import { volumeAt } from ${module('volume')};
        import { leaveRequest } from ${module('leave-request')};
        const asks: unknown[] = [];
-       const graveyard = new Graveyard({ dir: ${JSON.stringify(dir)}, ownName: 'me', now: () => 0, onPeers: () => {},
+       const graveyard = new Graveyard({ volume: volumeAt(${JSON.stringify(dir)}), ownName: 'me',
+         clock: new SystemClock(), onPeers: () => {},
          onTrouble: () => {}, inbox: { self: () => (${JSON.stringify(SELF)}), onAsked: (ask) => asks.push(ask.graceMs) } });
        await graveyard.start();
        await graveyard.rescan();

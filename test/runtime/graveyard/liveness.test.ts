@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { PeerView } from '../../../src/core/state/peer.ts';
+import { type Clock, NODE_TIMERS, SystemClock } from '../../../src/runtime/clock.ts';
 import { type Contact, Liveness, type LivenessOptions } from '../../../src/runtime/graveyard/liveness.ts';
+import { volumeAt } from '../../../src/runtime/graveyard/volume.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { listen, startedGraveyard, TIME, Told, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
@@ -12,9 +14,13 @@ import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
 function livenessOf(t: TestContext, dir: string, more: Partial<LivenessOptions> = {}) {
   const told = new Told<readonly [string, Contact['kind']]>();
   const onChange = (name: string, { kind }: Contact): void => told.add([name, kind]);
-  const liveness = new Liveness({ dir, now: () => performance.now(), onChange, ...more });
+  const liveness = new Liveness({ volume: volumeAt(dir), clock: new SystemClock(), onChange, ...more });
   t.after(() => liveness.stop());
   return { liveness, told };
+}
+
+function stoppedAt(mono: number): Clock {
+  return { timers: NODE_TIMERS, now: () => ({ mono, wall: '0' }) };
 }
 
 /** A process that holds the socket of this member as an init does, and reports each connection that it keeps. */
@@ -61,7 +67,7 @@ describe('Liveness', () => {
   it('Liveness counts a peer as lost that was held before and whose socket has no process now', async (t) => {
     const dir = temporaryDirectory();
     for (const name of ['held', 'other']) await (await holder(t, dir, name)).kill();
-    const { liveness, told } = livenessOf(t, dir, { now: () => 7, wasHeld: (name) => name !== 'other' });
+    const { liveness, told } = livenessOf(t, dir, { clock: stoppedAt(7), wasHeld: (name) => name !== 'other' });
     await liveness.follow(['held', 'other', 'gone']);
     assert.deepEqual(liveness.of('held'), { kind: 'lost', at: 7 });
     assert.deepEqual(liveness.of('other'), { kind: 'refused' });
@@ -90,9 +96,13 @@ describe('Liveness', () => {
     chmodSync(dir, 0o755);
     await listening(t, dir, 'a');
     chmodSync(join(dir, '.a.sock'), 0o600);
-    const module = new URL('../../../src/runtime/graveyard/liveness.ts', import.meta.url).href;
-    const source = `import { Liveness } from ${JSON.stringify(module)};
-      const liveness = new Liveness({ dir: ${JSON.stringify(dir)}, now: () => 0, onChange: () => {} });
+    const module = (path: string): string =>
+      JSON.stringify(new URL(`../../../src/runtime/${path}.ts`, import.meta.url).href);
+    const source = `import { SystemClock } from ${module('clock')};
+      import { Liveness } from ${module('graveyard/liveness')};
+      import { volumeAt } from ${module('graveyard/volume')};
+      const volume = volumeAt(${JSON.stringify(dir)});
+      const liveness = new Liveness({ volume, clock: new SystemClock(), onChange: () => {} });
       await liveness.follow(['a']);
       console.log(liveness.of('a').kind);
       liveness.stop();`;
@@ -101,7 +111,7 @@ describe('Liveness', () => {
 
   it('K14 Liveness records when the holder was killed, finds its successor, and drops a loss', async (t) => {
     const dir = temporaryDirectory();
-    const { liveness, told } = livenessOf(t, dir, { now: () => 4711 });
+    const { liveness, told } = livenessOf(t, dir, { clock: stoppedAt(4711) });
     const isNext = (count: number, kind: Contact['kind']): Promise<unknown> =>
       told.until((it) => told.items.length === count && it[1] === kind);
     const first = await holder(t, dir, 'a');

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { formatTombstone, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
+import { SystemClock } from '../../../src/runtime/clock.ts';
 import { Graveyard, type GraveyardOptions } from '../../../src/runtime/graveyard/graveyard.ts';
+import { volumeAt } from '../../../src/runtime/graveyard/volume.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 export const TIME = '2026-01-02T03:04:05.678901234Z';
@@ -77,9 +79,9 @@ export function graveyardOf(t: TestContext, dir: string, more: Partial<Graveyard
   const [peers, troubles] = [new Peers(), new Told<string>()];
   const told = { onPeers: peers.add, onTrouble: troubles.add };
   const graveyard = new Graveyard({
-    dir,
+    volume: volumeAt(dir),
     ownName: 'me',
-    now: () => performance.now(),
+    clock: new SystemClock(),
     rescanMs: 1e9,
     ...told,
     ...more,
@@ -91,7 +93,7 @@ export function graveyardOf(t: TestContext, dir: string, more: Partial<Graveyard
 /** The same, started; in an empty directory of its own unless another is named. */
 export async function startedGraveyard(
   t: TestContext,
-  { dir = temporaryDirectory(), ...more }: Partial<GraveyardOptions> = {},
+  { dir = temporaryDirectory(), ...more }: Partial<GraveyardOptions> & { readonly dir?: string } = {},
 ): Promise<Watched & { readonly dir: string }> {
   const watched = graveyardOf(t, dir, more);
   await watched.graveyard.start();

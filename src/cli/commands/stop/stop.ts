@@ -9,6 +9,7 @@ import type { Tombstone } from '../../../core/format/tombstone.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
 import { Liveness } from '../../../runtime/graveyard/liveness.ts';
+import { volumeAt } from '../../../runtime/graveyard/volume.ts';
 import { warn } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
 import { badArguments } from '../arguments.ts';
@@ -45,7 +46,7 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
     return;
   }
   const [askedMs, now] = [words.RequestedMonotonic, () => clock.now().mono];
-  const liveness = new Liveness({ dir: here.dir, now, onChange: () => {} });
+  const liveness = new Liveness({ volume: volumeAt(here.dir), clock, onChange: () => {} });
   try {
     await liveness.follow([...paths.keys()]);
     await waitForEnds({

@@ -1,0 +1,88 @@
+/** The graveyard as its readers reach it, a port: the directory at a path, or a volume of the simulator. */
+import { lstat, realpath, stat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join, resolve } from 'node:path';
+import { handleOf } from '../../core/format/tombstone.ts';
+import type { Clock } from '../clock.ts';
+import { isLocal } from '../local-volume.ts';
+import { connectTo } from './handle.ts';
+import { type Listing, listMembers, type Reading, readMember } from './read.ts';
+
+export type Connection = Pick<Socket, 'on' | 'once' | 'destroy' | 'bytesRead'>;
+
+/** What all parts of a reader have. */
+export interface ReaderOptions {
+  readonly volume: VolumeAccess;
+  readonly clock: Clock;
+  readonly ownName: string;
+  /** For the log, once for each trouble. `error` is undefined for what is merely ignored. */
+  readonly onTrouble: (message: string, error: Error | undefined) => void;
+}
+
+export interface VolumeAccess {
+  readonly dir: string;
+  /** As `listMembers` and `readMember`. */
+  list(isWanted: (file: string) => boolean): Promise<Listing>;
+  read(name: string, known: string | undefined): Promise<Reading>;
+  /** To the holder of this member's socket; undefined: there is no socket. Rejects with the error of connect(2). */
+  connect(name: string): Promise<Connection | undefined>;
+  isLocal(): Promise<boolean>;
+  /** Tells the directory from another one in its place. */
+  identity(): Promise<string>;
+  /** Watches without the host. Resolves with what ends that. */
+  watch(onName: OnName, onAnything: () => void, onError: (error: Error) => void): Promise<() => Promise<void>>;
+}
+
+type OnName = (name: string) => void;
+
+export function volumeAt(dir: string): VolumeAccess {
+  return {
+    dir,
+    list: (isWanted) => listMembers(dir, isWanted),
+    read: (name, known) => readMember(dir, name, known),
+    async connect(name) {
+      const path = join(dir, handleOf(name));
+      // connect(2) follows links, and blocks the whole process on a file system that hangs; lstat takes only a thread.
+      return (await lstat(path)).isSocket() ? connectTo(path) : undefined;
+    },
+    isLocal: () => isLocal(dir),
+    async identity() {
+      const { dev, ino } = (await stat(dir).catch(() => undefined)) ?? {};
+      return `${dev}:${ino}`;
+    },
+    watch: (...on) => watchDirectory(dir, ...on),
+  };
+}
+
+/**
+ * chokidar watches the directory alone, whose events name the files as well. It ignores the files, or it would take one
+ * of the few watches of a uid for each and stat each after each change.
+ */
+async function watchDirectory(
+  dir: string,
+  ...[onName, onAnything, onError]: Parameters<VolumeAccess['watch']>
+): ReturnType<VolumeAccess['watch']> {
+  // A link to the graveyard is fine, links inside are not followed.
+  const realDir = await realpath(dir).catch(() => resolve(dir));
+  // These variables are those of the application, not ours.
+  for (const key of Object.keys(process.env)) if (key.startsWith('CHOKIDAR_')) delete process.env[key];
+  // Loaded only here, so that a run without a graveyard never pays for it.
+  const { watch } = await import('chokidar');
+  // `atomic` would hold back a removal for 100 ms; a `depth` would make it blind to a directory that comes back.
+  const ignored = (path: string): boolean => path !== realDir;
+  const watcher = watch(realDir, { atomic: false, ignoreInitial: true, followSymlinks: false, ignored });
+  // These two concern the directory itself.
+  watcher.on('all', onAnything);
+  watcher.on('ready', onAnything);
+  watcher.on('raw', (_event, name: unknown, details: unknown) => {
+    const { watchedPath } = details as { readonly watchedPath?: unknown };
+    if (watchedPath === realDir && typeof name === 'string') onName(name);
+  });
+  watcher.on('error', (error) => onError(error as Error));
+  return () => {
+    watcher.removeAllListeners();
+    // close() may still report an error, which without a listener would be thrown.
+    watcher.on('error', () => {});
+    return watcher.close();
+  };
+}

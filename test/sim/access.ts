@@ -1,0 +1,162 @@
+/**
+ * The simulated volume as the runtime of one supervisor reaches it, and what it hears of changes: late, merged, doubled,
+ * lost, or nothing at all. A connection ends some time after its holder, however that went.
+ */
+import { isMemberName } from '../../src/core/format/tombstone.ts';
+import type { Listing, Reading } from '../../src/runtime/graveyard/read.ts';
+import type { Connection, VolumeAccess } from '../../src/runtime/graveyard/volume.ts';
+import type { Actor, Agenda } from './agenda.ts';
+import type { Count } from './coverage.ts';
+import type { Dice } from './dice.ts';
+import type { VolumeScenario } from './scenario.ts';
+import type { Holder, Volume, Watcher } from './volume.ts';
+
+export interface AccessWorld {
+  readonly agenda: Agenda;
+  readonly volume: Volume;
+  readonly dice: Dice;
+  readonly count: Count;
+  readonly scenario: VolumeScenario;
+  /** Calls back when that holder has gone, however it went. */
+  readonly onEnd: (holder: Holder, then: () => void) => void;
+}
+
+const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const CONNECTING_MS = 6;
+const CLOSING_MS = 34;
+
+export class SimAccess implements VolumeAccess, Watcher {
+  readonly dir = '';
+  readonly #world: AccessWorld;
+  readonly #actor: Actor;
+  /** Files that have changed, on their way to the one who watches. */
+  readonly #due = new Set<string>();
+  /** To the one who watches: these files, or where there are none any. */
+  #tell: ((names: readonly string[]) => void) | undefined;
+  #isDeaf = false;
+
+  constructor(world: AccessWorld, by: Actor) {
+    this.#world = world;
+    this.#actor = by;
+  }
+
+  /** The list is of one moment, the files are read in others. */
+  async list(): Promise<Listing> {
+    const { volume, scenario } = this.#world;
+    await this.#takes(scenario.latencyMs);
+    const names = volume.isThere ? [...volume.files.keys()].filter(isMemberName).sort() : [];
+    return { names, hidden: [], ignored: [] };
+  }
+
+  async read(name: string, known: string | undefined): Promise<Reading> {
+    const { volume, scenario, count } = this.#world;
+    await this.#takes(scenario.latencyMs);
+    const content = volume.files.get(name);
+    if (content === undefined) return { kind: 'missing' };
+    const { mark } = content;
+    if (mark === known) return { kind: 'same' };
+    const parsed = content.read(name);
+    if (parsed.ok) return { kind: 'tombstone', tombstone: parsed.tombstone, mark };
+    count('read unparsable');
+    return { kind: 'unparsable', why: parsed.why };
+  }
+
+  async connect(name: string): Promise<Connection | undefined> {
+    const { agenda, volume, dice, onEnd } = this.#world;
+    await this.#takes(CONNECTING_MS);
+    const holder = volume.isThere ? volume.sockets.get(name) : undefined;
+    if (holder === undefined) return undefined;
+    if (!holder.isRunning) throw REFUSED;
+    const connection = new SimConnection();
+    onEnd(holder, () => agenda.in(dice.short(CLOSING_MS), this.#actor, () => connection.onClose?.()));
+    return connection as unknown as Connection;
+  }
+
+  async isLocal(): Promise<boolean> {
+    const { events } = this.#world.scenario;
+    return events === 'prompt' || events === 'slow';
+  }
+
+  async identity(): Promise<string> {
+    const { isThere, wipes } = this.#world.volume;
+    return isThere ? String(wipes) : 'none';
+  }
+
+  async watch(onName: (name: string) => void, onAnything: () => void): Promise<() => Promise<void>> {
+    this.hear((names) => {
+      for (const name of names) onName(name);
+      if (names.length === 0) onAnything();
+    });
+    await this.#takes(30);
+    onAnything();
+    return async () => this.stop();
+  }
+
+  /** From now on, in place of what has heard before. */
+  hear(tell: (names: readonly string[]) => void): void {
+    this.#world.count(this.#tell === undefined ? 'watched' : 'watched again');
+    this.#tell = tell;
+    this.#isDeaf = this.#world.scenario.events === 'none';
+    this.#world.volume.watchers.add(this);
+  }
+
+  stop(): void {
+    this.#world.volume.watchers.delete(this);
+  }
+
+  /** It hears nothing any more until it watches again. */
+  deafen(): void {
+    this.#isDeaf = true;
+  }
+
+  hint(name: string): void {
+    const { dice, scenario, count } = this.#world;
+    if (this.#isDeaf) return;
+    if (scenario.events === 'lossy' && dice.chance(0.4)) return count('event lost');
+    if (this.#due.has(name)) return count('event merged');
+    const lateMs = dice.short(scenario.events === 'slow' ? 2_500 : scenario.events === 'lossy' ? 300 : 8);
+    if (lateMs > 100) count('event late');
+    this.#due.add(name);
+    this.#later(lateMs, () => {
+      this.#due.delete(name);
+      this.#tell?.([name]);
+    });
+    if (!dice.chance(0.05)) return;
+    count('event doubled');
+    this.#later(lateMs + dice.short(50), () => this.#tell?.([name]));
+  }
+
+  /** One loss in thirty is never noticed but by looking. */
+  lose(): void {
+    const { dice } = this.#world;
+    if (dice.chance(0.03)) this.#isDeaf = true;
+    else this.#later(dice.short(300), () => this.#tell?.([]));
+  }
+
+  #takes(mostMs: number): Promise<void> {
+    const ms = this.#world.dice.short(mostMs);
+    return ms === 0 ? DONE : new Promise((resolve) => this.#later(ms, resolve));
+  }
+
+  #later(ms: number, does: () => void): void {
+    this.#world.agenda.in(ms, this.#actor, does);
+  }
+}
+
+const DONE = Promise.resolve();
+
+/** Nothing is ever sent. */
+class SimConnection {
+  readonly bytesRead = 0;
+  onClose: (() => void) | undefined;
+
+  on(): void {}
+
+  once(_event: 'close', onClose: () => void): void {
+    this.onClose = onClose;
+  }
+
+  destroy(): void {
+    this.onClose = undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The clock and the timers of the runtime in a simulated container. Entries of the agenda take the place of timers, so a
+ * frozen supervisor is late, and a dead one does nothing.
+ */
+import type { Instant } from '../../src/core/time.ts';
+import type { Clock, Timer, Timers } from '../../src/runtime/clock.ts';
+import type { Actor, Agenda, Entry } from './agenda.ts';
+
+export class SimClock implements Clock {
+  readonly timers: Timers;
+  readonly #agenda: Agenda;
+  readonly #wallNow: () => string;
+
+  constructor(agenda: Agenda, by: Actor, wallNow: () => string) {
+    this.#agenda = agenda;
+    this.#wallNow = wallNow;
+    this.timers = {
+      performance: { now: () => agenda.monoMs },
+      // Node's timers take whole milliseconds, and at least one.
+      setTimeout: (does, ms) => new SimTimer(agenda.in(Math.max(1, Math.trunc(ms)), by, does)),
+      setInterval: (does, ms) => {
+        const timer = new SimTimer(agenda.in(ms, by, () => turn()));
+        const turn = (): void => {
+          timer.entry = agenda.in(ms, by, turn);
+          does();
+        };
+        return timer;
+      },
+      clearTimeout: (timer) => agenda.cancel((timer as SimTimer | undefined)?.entry),
+      setImmediate: (does) => void agenda.in(0, by, does),
+    };
+  }
+
+  now(): Instant {
+    return { mono: this.#agenda.monoMs, wall: this.#wallNow() };
+  }
+}
+
+class SimTimer implements Timer {
+  entry: Entry;
+
+  constructor(entry: Entry) {
+    this.entry = entry;
+  }
+
+  unref(): Timer {
+    return this;
+  }
+}
