@@ -1,5 +1,5 @@
 /**
- * A controller of which only one may work at a time: it works while it holds the lease, else it waits for the lease to
+ * One of several controllers. Only one may work at a time: it works while it holds the lease, else it waits for the lease to
  * become free. It does nothing about TERM. `POST /abdicate` on PORT, which many have for their operators, makes it put
  * its work down, release the lease and not ask for it again; the answer comes when that is done.
  *

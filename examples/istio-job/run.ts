@@ -60,7 +60,7 @@ async function runJob(stage: Stage, command: Command, workExit: number): Promise
   const [file, ...args] = command(mesh);
   const work = stage.launch(file, args, { ...mesh.env, WORK_EXIT: String(workExit) });
   const code = await work.ended;
-  // sexton ends only when the proxy's port is closed. Nobody asks one that is still there to leave.
+  // sexton ends only when the proxy's port is closed. One that is still there is not asked to leave.
   if (await isThere(mesh)) {
     mesh.proxy.process.kill('SIGKILL');
     return { code, proxyCode: undefined };

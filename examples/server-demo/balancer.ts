@@ -1,6 +1,6 @@
 /**
  * A balancer as a Service is one: it sends each request to the next of the endpoints that it has been told are ready,
- * and it is told of every change late. It tries nothing again, so that each request that fails is seen.
+ * and it hears of every change late. It tries nothing again, so that each request that fails is seen.
  */
 import { get } from 'node:http';
 

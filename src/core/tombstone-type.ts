@@ -34,7 +34,7 @@ export interface HistoryEntry {
 /** What one member has written about itself. An absent key is not known, or not known yet. */
 export interface Tombstone {
   /**
-   * 1 is sexton's format. 0 is kubexit's, of which only `Born`, `Died` and `ExitCode` are taken. A newer sexton has a
+   * 1 is sexton's format. 0 is kubexit's: only its `Born`, `Died` and `ExitCode` are taken. A newer sexton has a
    * higher number; what is understood of it is taken.
    */
   readonly Version: number;

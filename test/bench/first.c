@@ -1,6 +1,6 @@
 /*
  * The application of the measurements: stamps its first instruction, its signals and its end.
- *   first        stays until it is told to end, by itself or (`k`) by KILL
+ *   first        stays until it is asked to end, by itself or (`k`) by KILL
  *   first once   ends at once
  */
 #define _GNU_SOURCE

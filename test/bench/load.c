@@ -3,7 +3,7 @@
  *
  *   load serve PORT               accepts; a connection that sends an `x` is closed at once, others stay
  *   load flood HOST PORT SECONDS  as many as can be, four at a time, each closed by the server first; says how many
- *   load hold HOST PORT COUNT     keeps so many open, says `held`, until its input ends
+ *   load hold HOST PORT COUNT     keeps this many open, says `held`, until its input ends
  *   load probe HOST PORT FROM     one each second from that address, until its input ends
  *
  * HOST is the first of several addresses, which differ in the last byte: 16 of them, as one has only 28,000 ports.

@@ -81,7 +81,7 @@ interface Rehearsal {
   readonly answers: Answers;
 }
 
-/** Restarts the first of so many pods of a Service under load. */
+/** Restarts the first of this many pods of a Service under load. */
 async function rehearse(t: TestContext, replicas: number, spec: PodSpec): Promise<Rehearsal> {
   const name = `in-place-${randomBytes(3).toString('hex')}`;
   const path = `/api/v1/namespaces/${namespace()}/services`;

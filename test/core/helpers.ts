@@ -182,7 +182,7 @@ export function lost(name: string, lostAt: number, tombstone: Partial<Tombstone>
   return alive(name, tombstone, { liveness: 'lost', lostAt });
 }
 
-/** Asked to stop; with a deadline when it was told its grace period. */
+/** Asked to stop; with a deadline when its grace period is declared. */
 export function stopping(name: string, Deadline?: number, tombstone: Partial<Tombstone> = {}): PeerView {
   const StopRequested = '2027-01-15T08:30:00.000000000Z';
   return alive(name, {

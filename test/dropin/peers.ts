@@ -16,7 +16,7 @@ import { within } from '../helpers/wait.ts';
 
 export type ProgramName = Exclude<DropIn, 'kubexit'>;
 
-/** `sexton`: a plain command under sexton's own name, of which much of the same is expected. */
+/** `sexton`: a plain command under sexton's own name, which shares much of their behaviour. */
 export type PeerName = ProgramName | 'sexton';
 
 /** What sexton does in the place of each, and the program itself does not. */

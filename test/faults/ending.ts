@@ -51,7 +51,7 @@ export function mayBeUnknown(seen: Seen, name: string): boolean {
   return damages.length > 0 || kills.some((it) => !it.written.includes(name));
 }
 
-/** Init goes on alone after so many supervisors without a first commit, and writes and starts nothing then. */
+/** Init goes on alone after this many supervisors without a first commit, and writes and starts nothing then. */
 export const MAX_FAILED_STARTS = 5;
 
 export function supervisorKills(

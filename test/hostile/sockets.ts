@@ -68,7 +68,7 @@ async function addRogue(t: TestContext, dir: string, name: string): Promise<Rogu
   return { name, connections: () => connections, sent: () => bytes };
 }
 
-/** Opens so many connections to a socket, each of which sends nonsense and stays. Resolves with the successes. */
+/** Opens this many connections to a socket, each of which sends nonsense and stays. Resolves with the successes. */
 export async function pester(t: TestContext, path: string, count: number): Promise<number> {
   let open = 0;
   const tried = Array.from({ length: count }, () => {

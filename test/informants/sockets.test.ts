@@ -39,7 +39,7 @@ for (const { name, path } of BUILDS) {
     const before = (await ask(EVER))[0]?.ageMs ?? 0;
     assert.ok(before > 50);
     socket.write('x');
-    await waitFor('its age begins anew', async () => Number((await ask(EVER))[0]?.ageMs) < before);
+    await waitFor('its age starts over', async () => Number((await ask(EVER))[0]?.ageMs) < before);
   });
 
   test(`the program ends with its input, and no input makes it crash (${name})`, async (t) => {

@@ -74,7 +74,7 @@ interface Cause {
 }
 
 const CAUSES: Readonly<Record<string, Cause>> = {
-  'a tombstone that is written anew': {
+  'a tombstone that is replaced': {
     why: 'file main',
     does: ({ dir }) => {
       writeFileSync(`${dir}/.main.0123456789ab.tmp`, 'another');

@@ -111,7 +111,7 @@ describe('what the application inherits', { concurrency: atOnce(2) }, () => {
     ]) {
       const [alone, under] = await both(stage, 'fds', shell);
       assert.ok(alone.length > 0);
-      // A pipe of one container has another number than that of the next.
+      // Each container's pipe has a number of its own.
       const [seen, expected] = [under, alone].map((it) => it.toString('latin1').replaceAll(/\[\d+\]/g, '[]'));
       assert.equal(seen, expected, shell);
     }

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { mono, Recorder, SILENT, supervise } from './recorder.ts';
 
-/** Init, in so far as it keeps what it is told. */
+/** The part of init that keeps what it gets. */
 class Init extends Recorder {
   readonly init = '/proc/1/exe';
 

@@ -14,7 +14,7 @@ export interface ImageFacts {
   readonly programs?: readonly string[];
 }
 
-/** What hooks and probes run, sorted; an image without a shell has none of them. */
+/** What hooks and probes may run, sorted. An image without a shell has none. */
 export const HOOK_PROGRAMS: readonly string[] = [
   ...['ash', 'bash', 'cat', 'curl', 'dash', 'kill', 'ls', 'nc', 'pgrep', 'sh', 'sleep', 'test', 'wget'],
 ];

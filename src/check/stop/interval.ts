@@ -1,4 +1,4 @@
-/** Stretches of time of which only bounds are known. Infinity: nothing bounds it. */
+/** Stretches of time with only their bounds known. Infinity: nothing bounds it. */
 export interface Interval {
   readonly minMs: number;
   readonly maxMs: number;

@@ -67,7 +67,7 @@ export function lastProgramOf(script: string): string | undefined {
   return `${program}${rest}`;
 }
 
-/** Words and built-ins of shells, of which exec would find no program. */
+/** Words and built-ins of shells: exec would find no such program. */
 const NO_PROGRAMS: ReadonlySet<string> = new Set(
   (
     'do done else elif esac fi for if in then until while case time ' +

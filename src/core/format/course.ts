@@ -60,7 +60,7 @@ export function hurryIn(history: readonly HistoryEntry[], requested: string | un
 /** The signals that platforms and people stop by. */
 const STOP_SIGNALS: ReadonlySet<string> = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT']);
 
-/** The changes that a signal causes stand right behind it. */
+/** The changes that a signal causes follow it directly. */
 function changes(history: readonly HistoryEntry[], at: number): boolean {
   const received = history[at];
   return history

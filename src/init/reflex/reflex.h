@@ -68,7 +68,7 @@ struct liveness {
 void listen_at(struct liveness *liveness, const char *path);
 /* Puts the listener at `polled[at]` and the connections behind it, and returns where these end. */
 size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at);
-/* Takes so many connections behind `polled[at]`, and then the listener. */
+/* Takes this many connections behind `polled[at]`, and then the listener. */
 void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count);
 /* Sends to every connection that takes it at once. */
 void notify_peers(const struct liveness *liveness, const char *bytes, size_t length);

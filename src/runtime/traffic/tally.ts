@@ -160,7 +160,7 @@ export class Tally {
     this.#settle(Math.max(0, this.#pending.count - own), own);
   }
 
-  /** Explains so many of those that wait. */
+  /** Explains this many of those that wait. */
   #settle(connections: number, ignored: number): void {
     const { count, sinceMs, lastMs } = this.#pending;
     const fresh = Math.min(connections, count);
@@ -181,7 +181,7 @@ const NONE = { count: 0, sinceMs: 0, lastMs: 0 };
 const SHORT_MS = 200;
 /** The kernel reports by a worker of its own, which may be late on a busy machine. */
 const MAX_WAIT_MS = 3_000;
-/** An update does not look into so many. */
+/** An update skips the look at more than this. */
 const FLOOD = 100;
 /** A look is followed by a pause of so many times its length: it takes 2 % of one core at most. */
 const PAUSE = 50;

@@ -1,4 +1,4 @@
-/** Prints whether `Intl` answers in languages of which it may have no data. */
+/** Prints whether `Intl` answers in languages that its data may lack. */
 import { print, type Result, row } from './result.ts';
 
 const LOCALES = 'de de-AT fr ar-EG fa he hi ja ko my ru th tr zh-Hant-TW xx qaa'.split(' ');

@@ -48,7 +48,7 @@ export const COMPOSE_CASES: Cases = {
       '    entrypoint: [nginx]\n',
       'nginx:1.29',
     ),
-    'postgres, of which both signals are meant': compose(
+    'postgres, whose two signals are both meant': compose(
       '    entrypoint: [postgres]\n    stop_signal: SIGINT\n',
       'postgres:17',
     ),

@@ -9,7 +9,7 @@ export const DOCKER_CASES: Cases = {
       false,
     ],
     'a shell builtin': ['FROM debian:12\nCMD source /etc/rc\n', /^error /, false],
-    'programs that are called almost like a word of the shell': [
+    'programs whose names resemble words of the shell': [
       'FROM debian:12\nCMD reset execute\n',
       /^error /,
       'CMD ["reset", "execute"]',
@@ -60,7 +60,7 @@ export const DOCKER_CASES: Cases = {
       /^error /,
       false,
     ],
-    'an entrypoint in the shell form, of which SX601 tells':
+    'an entrypoint in the shell form, which SX601 reports':
       'FROM debian:12\nENTRYPOINT run it\nCMD ["sh", "-c", "a && b"]\n',
     'the entrypoint before the command': ['FROM debian:12\nENTRYPOINT ["sh", "-c"]\nCMD ["a && b"]\n', /^error /],
   },
@@ -72,7 +72,7 @@ export const DOCKER_CASES: Cases = {
     ],
     'an official image in which a script is started': 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\nCMD ["/start.sh"]\n',
     'an official image in which a shell starts something': 'FROM nginx:1.29\nSTOPSIGNAL SIGTERM\nCMD node server.js\n',
-    'postgres, of which both signals are meant': 'FROM debian:12\nSTOPSIGNAL SIGINT\nCMD ["postgres"]\n',
+    'postgres, whose two signals are both meant': 'FROM debian:12\nSTOPSIGNAL SIGINT\nCMD ["postgres"]\n',
   },
   SX604: {
     'a base image whose signal is not known': 'FROM example.com/a:1\nCMD ["node", "server.js"]\n',
@@ -109,7 +109,7 @@ export const DOCKER_CASES: Cases = {
     ],
     'yarn in a shell that becomes it': ['FROM node:22-alpine\nCMD yarn start\n', /^info .*yarn is PID 1/],
     'npm in the shell of Windows': 'FROM node:22-windowsservercore\nCMD npm start\n',
-    'npm behind a shell, of which SX601 tells': 'FROM node:22\nCMD npm start\n',
+    'npm behind a shell, which SX601 reports': 'FROM node:22\nCMD npm start\n',
     'npm behind an init': 'FROM node:22\nENTRYPOINT ["tini", "--", "npm", "start"]\n',
     'npm behind an init of the image below': [
       'FROM example.com/node:1\nCMD ["npm", "start"]\n',

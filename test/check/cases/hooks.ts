@@ -21,7 +21,7 @@ export const HOOK_CASES: Cases = {
       /^error @0 .*postStart runs sleep/,
       false,
     ],
-    'a probe and a hook, of which only the hook can be repaired': [
+    'a probe that cannot be repaired beside a hook that can': [
       deployment(
         '- name: web\n  image: gcr.io/distroless/base\n  readinessProbe: {exec: {command: [cat, /ready]}}\n  lifecycle:\n    preStop: {exec: {command: [sleep, "5"]}}',
       ),
@@ -72,7 +72,7 @@ export const HOOK_CASES: Cases = {
     'Kubernetes 1.29, which cannot': [sleeps('[sleep, "5"]'), version('1.29')],
     'Kubernetes 1.30, which can': [sleeps('[sleep, "5"]'), /^info .*seconds: 5/, version('1.30')],
     'a hook that sleeps already': hooked('{sleep: {seconds: 5}}'),
-    'an image without sleep, of which SX207 tells': bare('{exec: {command: [sleep, "5"]}}'),
+    'an image without sleep, which SX207 reports': bare('{exec: {command: [sleep, "5"]}}'),
     'a shell that only sleeps': [sleeps('[sh, -c, " /bin/sleep 5; "]'), /^info .*seconds: 5/, '{sleep: {seconds: 5}}'],
     'a shell that sleeps twice': sleeps('[sh, -c, "sleep 2; sleep 3"]'),
     'a shell that says something, then sleeps': sleeps('[sh, -c, "echo bye; sleep 5"]'),

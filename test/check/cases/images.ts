@@ -34,8 +34,8 @@ export const IMAGE_CASES: Cases = {
     'a program with another one in its stead': [hook('[sh, -c, "curl a || wget a"]'), BUSYBOX],
     'a program that comes on a volume': [hook('[/tools/curl, "a"]'), BUSYBOX],
     'a program of its own': [hook('[/bin/drain]'), BARE],
-    'an image of which another tag is known': [hook('[sleep, "5"]', 'example.com/web:2'), BARE],
-    'an image of which no files are known': [hook('[sleep, "5"]'), known({ cmd: ['x'] })],
+    'an image whose other tag is known': [hook('[sleep, "5"]', 'example.com/web:2'), BARE],
+    'an image whose files are unknown': [hook('[sleep, "5"]'), known({ cmd: ['x'] })],
   },
   SX201: {
     'a list in a shell that is dash': [web('command: [sh, -c, "a && b"]'), FOUND, known({ shell: 'dash' })],

@@ -15,7 +15,7 @@ export const MEMORY_CASES: Cases = {
       limited('limits: {memory: 15Mi}'),
       /^warning @0 \[15Mi\] web: a limit of 15Mi: less than 16 MiB are left/,
     ],
-    'a limit of which nothing else is known': limited(`limits: {memory: ${MIB_16}}`),
+    'a limit with nothing else known about it': limited(`limits: {memory: ${MIB_16}}`),
     'a container without a limit': limited('requests: {memory: 1Mi}'),
     'a limit that cannot be read': limited('limits: {memory: 1e3}'),
     'a request that leaves less, which is a guess': [
@@ -63,7 +63,7 @@ export const MEMORY_CASES: Cases = {
       limited('limits: {memory: 64Mi}', 'java', '  env: [{name: JAVA_TOOL_OPTIONS, value: -Xmx60m}]\n'),
       /and -Xmx60m: /,
     ],
-    'two heaps of Node, of which the last one counts': [
+    'two heap flags for Node: the last one counts': [
       limited('limits: {memory: 64Mi}', 'node, --max-old-space-size=20, --max-old-space-size=50, a.js'),
       /and --max-old-space-size=50: /,
     ],

@@ -9,7 +9,7 @@ export const PLAIN_CASES: Cases = {
   SX101: {
     'a sleep in a shell': [hooked('{exec: {command: [sh, -c, "sleep 20; sleep 15"]}}'), FOUND],
     'a hook of just the grace period': [hooked('{sleep: {seconds: 30}}'), FOUND],
-    'a hook of which nothing is known': hooked('{httpGet: {port: 80}}'),
+    'a hook with nothing known about it': hooked('{httpGet: {port: 80}}'),
     'a hook of a second less': hooked('{sleep: {seconds: 29}}'),
     'a declared hook': hooked('{exec: {command: [drain]}}').replace(
       'metadata: {name: web}',

@@ -130,7 +130,7 @@ export const POD_CASES: Cases = {
     'Kubernetes 1.28, which has none': [deployment(`${WEB}- ${LOGS}`), version('1.28')],
     'Kubernetes 1.29, which has them': [deployment(`${WEB}- ${LOGS}`), /^info @0 /, version('1.29')],
     'an agent that is the main': deployment(`- ${LOGS}\n- ${PROXY}`),
-    'a proxy, of which SX404 tells': deployment(`${WEB}- ${PROXY}`),
+    'a proxy, which SX404 reports': deployment(`${WEB}- ${PROXY}`),
   },
   SX404: {
     'a proxy under sexton': deployment(
@@ -142,8 +142,8 @@ export const POD_CASES: Cases = {
       ),
       /^warning @0 .* proxy: /,
     ],
-    'a log agent, of which SX403 tells': deployment(`${WEB}- ${LOGS}`),
-    'a Job, of which SX401 tells': job(`${WEB}- ${PROXY}`),
+    'a log agent, which SX403 reports': deployment(`${WEB}- ${LOGS}`),
+    'a Job, which SX401 reports': job(`${WEB}- ${PROXY}`),
     ...each(SIDECAR_IMAGES, ([what, container]) => [
       what,
       [deployment(`${WEB}- ${container}`), /^warning @0 .* side: /],
@@ -167,7 +167,7 @@ export const POD_CASES: Cases = {
     ],
     'no replica where none is needed':
       deployment(WEB).replace('replicas: 2', 'replicas: 0') + budget('minAvailable: 0'),
-    'two replicas of which one is needed': deployment(WEB) + budget('minAvailable: 1'),
+    'two replicas, one of them needed': deployment(WEB) + budget('minAvailable: 1'),
     'a scaler that says no least number, which is 1': [
       deployment(WEB) + budget('minAvailable: 1') + scaler('maxReplicas: 5'),
       /^warning .*with 1 minReplicas/,
@@ -180,7 +180,7 @@ export const POD_CASES: Cases = {
     ],
     'a DaemonSet, which has no number of replicas':
       unsaid(deployment(WEB)).replace('kind: Deployment', 'kind: DaemonSet') + budget('minAvailable: 1'),
-    'two workloads of one name, of which it tells once': [
+    'two workloads of one name, reported once': [
       `${deployment(WEB)}---\n${deployment(WEB)}${budget('minAvailable: 2')}`,
       /^error .*with 2 replicas of web/,
     ],

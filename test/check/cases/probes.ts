@@ -47,7 +47,7 @@ export const PROBE_CASES: Cases = {
       '{httpGet: {port: 8080}, periodSeconds: 1}',
       '--drain, "quiet=2s,max=15s,ignore=10.1.2.3"',
     ),
-    'the network of the host, of which SX807 tells': probed(
+    'the network of the host, which SX807 reports': probed(
       '{httpGet: {port: 8080}, periodSeconds: 1}',
       DRAIN,
       'hostNetwork: true\n',

@@ -221,11 +221,11 @@ export const SEXTON_CASES: Cases = {
     'a network of its own': under('--drain, "min=1s,quiet=2s,max=15s"'),
   },
   SX406: {
-    'rules of all containers that sexton was told': pair(
+    'restart rules that sexton was given': pair(
       member('work', '--restart-rules, 42=restart-all, ', UID + mount() + RULE('RestartAllContainers')),
       sidecar(),
     ),
-    'other rules than sexton was told': [
+    'other rules than sexton was given': [
       pair(member('work', '--restart-rules, 42=restart-all, ', UID + mount() + RULE('Restart')), sidecar()),
       /^error .*\(1 and 1 rules\)/,
     ],

@@ -70,11 +70,11 @@ export const TIME_CASES: Cases = {
   SX104: {
     'a hook of just half the time': hooked('{exec: {command: [sleep, "15.000"]}}'),
     'a hook of a little more': [hooked('{exec: {command: [sleep, "15.001"]}}'), /^warning @15001 /],
-    'a hook of all the time, of which SX101 tells': hooked(sleep(30)),
+    'a hook of all the time, which SX101 reports': hooked(sleep(30)),
     'a hook of nearly all the time': [hooked('{exec: {command: [sleep, "29.999"]}}'), /^warning @29999 /],
   },
   SX105: {
-    'a grace period of 1 s, of which SX109 tells': deployment(WEB, grace(1)) + SERVICE,
+    'a grace period of 1 s, which SX109 reports': deployment(WEB, grace(1)) + SERVICE,
     'a grace period of 2 s': [deployment(WEB, grace(2)) + SERVICE, /^info @2000 \[2\] /],
     'a grace period of 9 s': [deployment(WEB, grace(9)) + SERVICE, /^info @9000 \[9\] /],
     'a grace period of 10 s': deployment(WEB, grace(10)) + SERVICE,
@@ -86,8 +86,8 @@ export const TIME_CASES: Cases = {
       scenario('spot=25'),
     ],
     'a hook that takes just what the scenario leaves': [hooked(sleep(25), grace(60)), /^warning /, scenario('spot=25')],
-    'a hook of which nothing is known': [hooked('{httpGet: {port: 80}}', grace(60)), scenario('spot=25')],
-    'a hook under sexton of which nothing is known': [
+    'a hook with nothing known about it': [hooked('{httpGet: {port: 80}}', grace(60)), scenario('spot=25')],
+    'a hook under sexton with nothing known about it': [
       under('--pre-stop, "exec:/bin/drain"', grace(60)),
       scenario('spot=25'),
     ],
@@ -110,7 +110,7 @@ export const TIME_CASES: Cases = {
       'check.sexton.dev/stop-seconds.web: "0"',
     ),
     'a main behind its hook': deployment(gunicorn(60, `  lifecycle: {preStop: ${sleep(5)}}`), grace(30)),
-    'a sidecar of which nothing is known': deployment(gunicorn(25), native('command: [envoy]')),
+    'a sidecar with nothing known about it': deployment(gunicorn(25), native('command: [envoy]')),
   },
   SX108: {
     'a probe that leaves just the time of the hook': [probe(5), /^warning @5000 \[5\] /],

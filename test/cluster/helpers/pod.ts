@@ -151,7 +151,7 @@ export class ClusterPod {
     }
   }
 
-  /** The kubelet counts so many restarts of it. */
+  /** The kubelet counts this many restarts of it. */
   untilRestarted(container: string, count = 1): Promise<unknown> {
     return this.until(`${container} was restarted`, () => (this.findStatus(container)?.restartCount ?? 0) >= count);
   }

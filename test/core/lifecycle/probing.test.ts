@@ -141,7 +141,7 @@ describe('a startup probe', () => {
 });
 
 describe('probes and the end of the child', () => {
-  it('probes are over with the child, also running ones', () => {
+  it('all probes end with the child, running ones too', () => {
     const life = probed('liveness', ['never'], { timeoutMs: 60_000 }).pass(100).endChild(0).pass(5_000);
     assert.deepEqual([life.runsOf('liveness'), life.endsOf('liveness'), life.exitCode], [[0], [100], 0]);
     assert.deepEqual(life.state.tasks, []);

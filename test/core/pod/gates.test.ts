@@ -110,7 +110,7 @@ describe('starting behind gates', () => {
     assert.deepEqual([later.spawns, later.exitCode], [[], 125]);
   });
 
-  it('K16 a gate that times out exits 125 and writes a death that never started', () => {
+  it('K16 a gate that times out exits 125 and records that the command never started', () => {
     const life = new Life({ config, peers: [waiting('db')] }).passUntilGone();
     assert.deepEqual([life.exitedAtMs, life.exitCode], [30_000, 125]);
     const { Phase, Reason, ExitCode, Died, Final } = life.tombstone;

@@ -11,7 +11,7 @@ export type Order =
   /** Opens the host again, as far as one process can stand for the next supervisor. */
   | { readonly type: 'reopen' }
   | { readonly type: 'close' }
-  /** Dies of an exception that nobody catches. */
+  /** Dies of an uncaught exception. */
   | { readonly type: 'crash' }
   /** What a careless library does: it sends a signal again to die of it. */
   | { readonly type: 'loadRaiser' }
@@ -21,7 +21,7 @@ export type Order =
 export type Answer =
   | { readonly type: 'hello'; readonly pid: number; readonly hello: Hello; readonly limits: readonly string[] }
   | { readonly type: 'event'; readonly event: HostEvent }
-  /** One turn of the event loop after `hello`: so many events had been heard. */
+  /** One turn of the event loop after `hello`: this many events had been heard. */
   | { readonly type: 'heard'; readonly count: number }
   /** The order before it was carried out; `error`: the host threw that. */
   | { readonly type: 'done'; readonly error: string | undefined };

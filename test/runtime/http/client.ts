@@ -28,7 +28,7 @@ export function exchange(socket: Socket): Promise<string> {
   return within('the connection is closed', closed);
 }
 
-/** undefined: nobody answers there, or not to the end. */
+/** undefined: there is no answer, or only a part of one. */
 export async function ask(address: HttpAddress, path: string, method = 'GET'): Promise<Reply | undefined> {
   const socket = dial(address);
   socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);

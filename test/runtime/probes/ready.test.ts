@@ -48,7 +48,7 @@ for (const [name, { ready }] of Object.entries(SIDECARS)) {
       }
     });
 
-    it(`the gate of ${name} is closed and names its needs if nothing listens, unless absent is fine`, async (t) => {
+    it(`the gate of ${name} stays shut and names its needs unless it may be absent`, async (t) => {
       const gate = `${name}:${await closedPort(t)}=ready`;
       const hint = ready.hint === undefined ? '' : `; ${ready.hint}`;
       assert.deepEqual(await run(gateOf(gate)), failed(`connection refused${hint}`));

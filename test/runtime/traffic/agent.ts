@@ -13,7 +13,7 @@ import { TrafficWatch } from '../../../src/runtime/traffic/watch.ts';
 
 export type Order =
   | { readonly do: 'serve'; readonly port: number; readonly host: string; readonly backlog?: number }
-  /** `abreast`: so many at the same time. */
+  /** `abreast`: this many at the same time. */
   | ({ readonly do: 'connect'; readonly times: number; readonly abreast?: number; readonly how: How } & Target)
   /** A request over each that is held. */
   | { readonly do: 'use' }

@@ -32,7 +32,7 @@ const MAX_TIMES = 100;
 const MANY = 40;
 
 interface Watched extends Places {
-  /** Resolves when so many have come, of which so many count. */
+  /** Resolves once this many connections are open, and this many of them count. */
   counted(came: number, counting: number): Promise<void>;
   explained(): Promise<void>;
   last(): Told;
