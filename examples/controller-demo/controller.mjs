@@ -1,6 +1,6 @@
 /**
- * One of several controllers. Only one may work at a time: it works while it holds the lease, else it waits for the lease to
- * become free. It does nothing about TERM. `POST /abdicate` on PORT, which many have for their operators, makes it put
+ * One of several controllers: the one that holds the lease works. The others wait for the lease to
+ * become free. The controller ignores TERM. `POST /abdicate` on PORT, which many have for their operators, makes it put
  * its work down, release the lease and not ask for it again; the answer comes when that is done.
  *
  * LEASE: the directory of the lease; LEASE_MS: how long it is good for; LOG: where it tells what it does.

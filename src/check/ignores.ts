@@ -106,7 +106,7 @@ export function ignoresOf({ roots, stages }: Inputs, objects: Objects): readonly
   ];
 }
 
-/** `unasked`: rules of which it is not known whether they would find something. */
+/** `unasked`: rules that could not run: what they would find is unknown. */
 export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore[], unasked: ReadonlySet<string>) {
   const findings: Finding[] = [];
   const ignored: Ignored[] = [];

@@ -78,7 +78,7 @@ async function layPrograms(directory: string, manifest: Manifest, release: Relea
   placeContent(join(app, 'run.cjs'), bundles.run);
   const bin = await bundle('bin.ts', {
     format: 'cjs',
-    // The first Node with all of the language of 2015. One that is too old for sexton must read the file to say so.
+    // The oldest Node with all of ES2015. A Node too old for sexton must still parse this file to say so.
     target: 'node6.5',
     banner: { js: '#!/usr/bin/env node' },
     define: { 'import.meta.dirname': '__dirname', __SEXTON_ENGINE__: JSON.stringify(manifest.engines.node) },

@@ -63,7 +63,7 @@ export interface SupervisorOptions {
   readonly sleepAfterMs?: number | undefined;
   readonly http?: HttpOptions | undefined;
   readonly terminationLog?: TerminationLog | undefined;
-  /** Tells a collector of the end, within so many milliseconds; resolves with why it could not. */
+  /** Sends the end to a collector, within this many milliseconds; resolves with why it could not. */
   readonly sendTrace?: ((state: State, maxMs: number) => Promise<string | undefined>) | undefined;
 }
 

@@ -52,7 +52,7 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
 });
 
 for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
-  onBench(`P12 init does not apply a commit of which only ${length} bytes arrived`, async (bench) => {
+  onBench(`P12 init does not apply a commit when only ${length} bytes of it arrived`, async (bench) => {
     const { init, supervisor } = await begin(bench);
     const whole = encodeFrame(['commit', 'memo', 'whole', 'spawn', '2', '0', '1', 'true']);
     supervisor.raw(Buffer.concat([whole, PARTIAL.subarray(0, length)]));

@@ -52,7 +52,7 @@ describe('stop order', { concurrency: atOnce(4) }, () => {
     });
   }
 
-  scenario('N22 a member that never started holds up nobody who must outlive it', async (stage) => {
+  scenario('N22 a member that never started delays no member that must outlive it', async (stage) => {
     const { main, sidecar, running } = cast(stage);
     const { scratch } = stage;
     const pod = runPod(scratch, {

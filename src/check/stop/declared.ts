@@ -10,7 +10,7 @@ export const OF_CONTAINERS = ['stop-seconds', 'prestop-seconds'] as const;
 export const DECLARATIONS = [...OF_CONTAINERS, 'lb-seconds'] as const;
 export type Declaration = (typeof DECLARATIONS)[number];
 
-/** undefined: not declared, or by what cannot be read, of which SX902 tells. */
+/** undefined: not declared, or by an unreadable value, which SX902 reports. */
 export function declaredMs(pod: Pod, what: Declaration, container?: string): number | undefined {
   const own = container === undefined ? undefined : pod.annotations.get(`${PREFIX}${what}.${container}`);
   const text = own ?? pod.annotations.get(`${PREFIX}${what}`);

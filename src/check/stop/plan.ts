@@ -270,7 +270,7 @@ export function gracefulSignalOf(program: string | undefined, image: string | un
   return preset === undefined || signal === undefined ? undefined : { preset, signal };
 }
 
-/** Where the manifest has the word of the command line of that index. */
+/** The manifest's place of the command line's word with that index. */
 export function wordAt({ node }: Container, index: number) {
   const command = at(node, 'command');
   const words = command?.kind === 'list' ? command.items.length : 0;

@@ -18,7 +18,7 @@ export function parseYaml(text: string): Parse<unknown> {
   try {
     return good(document.toJS() as unknown);
   } catch (thrown) {
-    // Aliases are followed only now, and only so many of them.
+    // Aliases are expanded only here, and their number is limited.
     return bad(`is not YAML: ${(thrown as Error).message}`);
   }
 }

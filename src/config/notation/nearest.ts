@@ -13,7 +13,7 @@ export function didYouMean(near: string | undefined, otherwise: string): string 
   return near === undefined ? otherwise : `did you mean ${near}?`;
 }
 
-/** The nearest word of which at most one letter in `share` is wrong. */
+/** The nearest word with at most one wrong letter in `share`. */
 export function closest<const T extends string>(wrong: string, words: readonly T[], share: number): T | undefined {
   const plain = normalise(wrong);
   let best: T | undefined;

@@ -21,7 +21,7 @@ struct children {
   size_t count;
   uint64_t last_id;
   int last_status;     /* exit code of the last child; -1 while it lives */
-  uint64_t first_only; /* the child of which only the first process is signalled; 0: none */
+  uint64_t first_only; /* the child whose first process alone is signalled; 0: none */
   uint64_t foreground; /* the child that init has put into the foreground; 0: none */
   int64_t check_at;    /* the next poll for groups that have become empty */
   struct child list[MAX_CHILDREN];

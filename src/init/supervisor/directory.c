@@ -15,7 +15,7 @@ enum {
   MAX_READS = 16,
   MAX_SEEN = 4096,    /* files in one look */
   LOOK_MS = 5,        /* the cost of a look without its files */
-  SEEN_IN_A_MS = 4,   /* the cost of so many files is a millisecond */
+  SEEN_IN_A_MS = 4,   /* a look at this many files costs a millisecond */
   MAX_AHEAD_MS = 200, /* looks that cost so much may follow on each other at once */
 };
 

@@ -44,7 +44,7 @@ bool go_to(int directory);
 
 /* Returns the pages that lie wholly within these bytes to the kernel. Their content is lost. */
 void release_pages(char *bytes, size_t length);
-/* Does so for a buffer of which `used` bytes were written, if those are many. */
+/* Does so for a buffer with `used` bytes written, if those are many. */
 void release_if_large(char *buffer, size_t used);
 
 /* Reads as much of a file as `text` has room for, and ends it with NUL; false when nothing was read. */

@@ -142,7 +142,7 @@ export type HostCommand =
       readonly ends: readonly PreparedEnd[];
     }
   /**
-   * Signal `id` as soon as so many of these mains have reported that they are gone for good, provided that all events
+   * Signal `id` as soon as this many of these mains have reported that they are gone for good, provided that all events
    * are acknowledged. `stopSent` follows. Without mains, or with 0, there is no such reflex. The mains, or those of the
    * command before, then only count while no supervisor can be started. `holds`: a stop request of a prelude is held
    * until all of these mains have reported their end.

@@ -37,7 +37,7 @@ const MAX_SETTLING_MS = 10_000;
  * Stats have the resolution of a clock tick, and of seconds on some volumes: within it two contents may have the same.
  */
 const FRESH_MS = 2_000;
-/** A directory with a new watch is looked at again, but only so many times. */
+/** A directory with a new watch is looked at again, up to this many times. */
 const MAX_REPEATED_LOOKS = 5;
 
 const WATCH_REMEDIES: Readonly<Record<string, string>> = {

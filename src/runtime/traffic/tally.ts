@@ -181,9 +181,9 @@ const NONE = { count: 0, sinceMs: 0, lastMs: 0 };
 const SHORT_MS = 200;
 /** The kernel reports by a worker of its own, which may be late on a busy machine. */
 const MAX_WAIT_MS = 3_000;
-/** An update skips the look at more than this. */
+/** With this many new connections in one update, their explanation is left to a later look. */
 const FLOOD = 100;
-/** A look is followed by a pause of so many times its length: it takes 2 % of one core at most. */
+/** A look is followed by a pause of this many times its length: it takes 2 % of one core at most. */
 const PAUSE = 50;
 /** The kernel's clock of a connection may be behind by a tick, and the dump begins later than the question. */
 const SLACK_MS = 1_000;

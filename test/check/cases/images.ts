@@ -34,7 +34,7 @@ export const IMAGE_CASES: Cases = {
     'a program with another one in its stead': [hook('[sh, -c, "curl a || wget a"]'), BUSYBOX],
     'a program that comes on a volume': [hook('[/tools/curl, "a"]'), BUSYBOX],
     'a program of its own': [hook('[/bin/drain]'), BARE],
-    'an image whose other tag is known': [hook('[sleep, "5"]', 'example.com/web:2'), BARE],
+    'an image known only by another tag': [hook('[sleep, "5"]', 'example.com/web:2'), BARE],
     'an image whose files are unknown': [hook('[sleep, "5"]'), known({ cmd: ['x'] })],
   },
   SX201: {

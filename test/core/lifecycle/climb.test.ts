@@ -110,7 +110,7 @@ describe('the kill of a child', () => {
     assert.ok(life.logs.some((line) => line.startsWith('error: exited')));
   });
 
-  it('a KILL by an unknown sender is told apart from ours', () => {
+  it('a KILL by an unknown sender is distinguished from ours', () => {
     const life = new Life(main()).pass(100).killChild({ oom: false });
     assert.deepEqual([by(life), life.tombstone.Reason, life.exitCode], ['an unknown sender', 'killed', 137]);
     const ours = new Life(main({ gracePeriodMs: 1_000 }, { on: { 15: 'ignores' } })).signal(15).passUntilGone();
