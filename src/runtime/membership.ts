@@ -3,30 +3,25 @@
  *
  * A broken graveyard never stops a member: each failure is logged once and tried again.
  */
-import { unlink } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { handleOf, isMemberName, MAX_SOCKET_PATH_BYTES, type Tombstone } from '../core/format/tombstone.ts';
 import { businessOf, isQuiet, mattersTo } from '../core/pod/interest.ts';
 import { isOfAnotherSession } from '../core/pod/standing.ts';
 import type { PeerView } from '../core/state/peer.ts';
-import type { Clock } from './clock.ts';
-import { inDirectory } from './graveyard/directory.ts';
 import { readGeneration } from './graveyard/generation.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
-import { readMember } from './graveyard/read.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
-import { volumeAt } from './graveyard/volume.ts';
+import { type VolumeAccess, volumeAt } from './graveyard/volume.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
-import { isLocal } from './local-volume.ts';
 import { OwnTombstone, type OwnTombstoneOptions } from './own-tombstone.ts';
 import type { SleepWatch } from './sleep/sleeper.ts';
 import { whyAwakeByGraveyard } from './sleep/why-awake.ts';
 import { withTimeout } from './timeouts.ts';
 
-export interface MembershipOptions extends OwnTombstoneOptions {
-  readonly clock: Clock;
+export interface MembershipOptions extends Omit<OwnTombstoneOptions, 'volume'> {
+  readonly dir: string;
   /** The host of each life, by member, whose socket the previous supervisor held. */
   readonly heldBefore?: Readonly<Record<string, string>>;
   /** This supervisor was woken, so the warnings about the graveyard are in the log already. */
@@ -45,12 +40,14 @@ export interface MembershipEvents {
 
 export class Membership {
   readonly #options: MembershipOptions;
+  readonly #volume: VolumeAccess;
   readonly #own: OwnTombstone;
   #graveyard: Graveyard | undefined;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#own = new OwnTombstone(options);
+    this.#volume = volumeAt(options.dir);
+    this.#own = new OwnTombstone({ ...options, volume: this.#volume });
   }
 
   /** The run of the pod's init containers that this container follows; undefined: it is not recorded. */
@@ -73,7 +70,7 @@ export class Membership {
     const { dir, member, clock, log, heldBefore, wasWoken = false } = this.#options;
     let isLogged = wasWoken;
     const graveyard = new Graveyard({
-      volume: volumeAt(dir),
+      volume: this.#volume,
       ownName: member.name,
       named: [...member.mains, ...member.startAfter.map(({ name }) => name)],
       clock,
@@ -110,7 +107,7 @@ export class Membership {
   async whereWritten(): Promise<string | undefined> {
     await this.#own.written();
     const { dir } = this.#options;
-    return this.#own.isWritten && isAbsolute(dir) && (await isLocal(dir)) ? this.#own.store.path : undefined;
+    return this.#own.isWritten && isAbsolute(dir) && (await this.#volume.isLocal()) ? this.#own.store.path : undefined;
   }
 
   async sleepWatch(): Promise<SleepWatch | string> {
@@ -120,7 +117,7 @@ export class Membership {
     const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;
     const isTooLarge = isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
     const isSettled = this.#own.isSettled;
-    const why = whyAwakeByGraveyard({ isLocal: await isLocal(dir), isSettled, list, isTooLarge });
+    const why = whyAwakeByGraveyard({ isLocal: await this.#volume.isLocal(), isSettled, list, isTooLarge });
     if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
     return { own: this.#own.store.path, sockets, ...list };
   }
@@ -142,10 +139,10 @@ export class Membership {
     const { dir, member, log } = this.#options;
     let failed: Trouble | undefined;
     for (const name of names.filter(isMemberName)) {
-      const reading = await readMember(dir, name);
+      const reading = await this.#volume.read(name, undefined);
       if (reading.kind !== 'tombstone' || !isOfAnotherSession(member, reading.tombstone)) continue;
       for (const file of [name, handleOf(name)]) {
-        await inDirectory(dir, (here) => unlink(join(here, file))).catch((error: NodeJS.ErrnoException) => {
+        await this.#volume.remove(file).catch((error: NodeJS.ErrnoException) => {
           if (error.code !== 'ENOENT') failed ??= trouble(`remove ${join(dir, file)} of another session`, error);
         });
       }

@@ -8,6 +8,7 @@ import type { State } from '../core/state/state.ts';
 import { openHttp } from './http/http.ts';
 import type { Log } from './log/log.ts';
 import type { Digests } from './memo.ts';
+import type { ReloadWatchOptions } from './reload/reload.ts';
 
 export interface OptionalServicesOptions {
   readonly member: MemberConfig;
@@ -15,12 +16,6 @@ export interface OptionalServicesOptions {
   readonly log: Log;
   /** The state as of this moment. */
   readonly stateNow: () => State | undefined;
-}
-
-export interface FileWatch {
-  /** The digests of the contents that earlier supervisors saw. */
-  readonly known: Digests;
-  readonly onContent: (index: number, digest: string, isChange: boolean) => void;
 }
 
 export class OptionalServices {
@@ -43,7 +38,8 @@ export class OptionalServices {
     }
   }
 
-  async watchFiles({ known, onContent }: FileWatch): Promise<void> {
+  /** `known`: the digests of the contents that earlier supervisors saw. */
+  async watchFiles(known: Digests, onContent: ReloadWatchOptions['onContent']): Promise<void> {
     const { member, log } = this.#options;
     if (member.reload.length === 0 || this.#isClosed) return;
     const { ReloadWatch } = await import('./reload/reload.ts');

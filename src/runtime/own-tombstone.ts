@@ -4,23 +4,23 @@
  * Two members of one name would overwrite each other's tombstone. So the second one writes none until the first is
  * gone. If both came in the same moment, each finds the other's tombstone, and the one with the greater host id yields.
  */
-import { access, constants, lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { formatTombstone, handleOf, hostOf, saysTheSame, type Tombstone } from '../core/format/tombstone.ts';
-import { inDirectory, look } from './graveyard/directory.ts';
-import { probeHandle } from './graveyard/handle.ts';
+import type { Clock, Timer } from './clock.ts';
 import type { Self } from './graveyard/inbox.ts';
-import { readMember } from './graveyard/read.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
+import type { VolumeAccess } from './graveyard/volume.ts';
 import type { Log } from './log/log.ts';
+import { sleep } from './timeouts.ts';
 
 export interface OwnTombstoneOptions {
-  readonly dir: string;
+  readonly volume: VolumeAccess;
+  readonly clock: Clock;
   /** Create the directory where it is missing. */
   readonly makes?: boolean;
   readonly member: MemberConfig;
-  readonly log: Log;
+  readonly log: Pick<Log, 'say'>;
   /** How often the tombstone and the socket are checked; default 5,000. */
   readonly tendMs?: number;
 }
@@ -28,9 +28,9 @@ export interface OwnTombstoneOptions {
 export class OwnTombstone {
   readonly store: Store;
   readonly #options: OwnTombstoneOptions;
-  readonly #socketPath: string;
+  readonly #socket: string;
   /** The host shall hold this socket from now on. */
-  #listen: (path: string) => void = () => {};
+  #listen: () => void = () => {};
   #tombstone: Tombstone | undefined;
   #text: string | undefined;
   #pending: Promise<void> = Promise.resolve();
@@ -41,15 +41,15 @@ export class OwnTombstone {
   /** The number of further checks that find no socket and still do not take the name. */
   #patience = 0;
   #trouble: string | undefined;
-  #tending: NodeJS.Timeout | undefined;
+  #tending: Timer | undefined;
   #checking: Promise<void> | undefined;
 
   constructor(options: OwnTombstoneOptions) {
     this.#options = options;
-    const { dir, member, log, makes = false } = options;
-    const onMade = (): void => log.say('info', `made the graveyard ${dir}, which was not there`);
-    this.store = new Store(dir, member.name, makes ? onMade : undefined);
-    this.#socketPath = join(dir, handleOf(member.name));
+    const { volume, member, log, makes = false } = options;
+    const onMade = (dir: string): void => log.say('info', `made the graveyard ${dir}, which was not there`);
+    this.store = new Store(volume, member.name, makes ? onMade : undefined);
+    this.#socket = handleOf(member.name);
   }
 
   get tombstone(): Tombstone | undefined {
@@ -100,7 +100,8 @@ export class OwnTombstone {
 
   /** Resolves when the name is claimed and the tombstone written. `isHeld`: the host holds the socket already. */
   async claim(listen: (path: string) => void, isHeld: boolean): Promise<void> {
-    this.#listen = listen;
+    const { volume, member, clock, tendMs = TEND_MS } = this.#options;
+    this.#listen = () => listen(join(volume.dir, this.#socket));
     if (isHeld) this.#isOurs = true;
     this.#report(await this.store.prepare());
     if (!isHeld) await this.#claim();
@@ -110,14 +111,14 @@ export class OwnTombstone {
     if (!isThere) this.#write();
     await this.#pending;
     // An old socket may have been in the way of the one that the previous supervisor asked for.
-    if (isHeld) this.#isClear = (await probeHandle(this.#socketPath)).is !== 'abandoned';
+    if (isHeld) this.#isClear = (await volume.probe(member.name)).is !== 'abandoned';
     await this.#defend();
-    this.#tending = setInterval(() => this.#tend(), this.#options.tendMs ?? TEND_MS).unref();
+    this.#tending = clock.timers.setInterval(() => this.#tend(), tendMs).unref();
   }
 
   /** Resolves when the last tombstone is written; a later one is not. */
   async settle(): Promise<void> {
-    clearInterval(this.#tending);
+    this.#options.clock.timers.clearTimeout(this.#tending);
     await Promise.all([this.store.close(), this.#pending]);
   }
 
@@ -127,15 +128,14 @@ export class OwnTombstone {
   }
 
   async #claim(): Promise<void> {
-    const { dir } = this.#options;
-    if ((await probeHandle(this.#socketPath)).is === 'held') return this.#giveWay();
+    const { volume, member } = this.#options;
+    if ((await volume.probe(member.name)).is === 'held') return this.#giveWay();
     if (this.#patience-- > 0 && (await this.#lastUnderThisName())?.Died === undefined) return;
     // The socket comes before the tombstone: a KILL in between would leave a member whose death cannot be known.
     this.#isClear = await this.#removeSocket();
     // Where the directory cannot be written, the failed tombstone says why; the next check tries again.
-    const refusal = await access(dir, constants.W_OK | constants.X_OK).catch((error: Error) => error);
-    if (refusal === undefined) {
-      if (!(await look(dir))?.isSymbolicLink()) this.#listen(this.#socketPath);
+    if (await volume.isWritable()) {
+      this.#listen();
       await this.#socketAppears();
     }
     this.#isOurs = true;
@@ -143,15 +143,15 @@ export class OwnTombstone {
 
   /** The host may not be able to make the socket, so this waits only for a while. */
   async #socketAppears(): Promise<void> {
-    const path = this.#socketPath;
-    for (let waitedMs = 0; waitedMs < MAX_LISTENING_MS && !(await look(path))?.isSocket(); waitedMs += POLL_MS)
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const { volume, clock } = this.#options;
+    for (let ms = 0; ms < MAX_LISTENING_MS && (await volume.kindOf(this.#socket)) !== 'socket'; ms += POLL_MS)
+      await sleep(clock.timers, POLL_MS);
   }
 
   /** False: it may still be there, as on a read-only volume, and then no other can be made in its place. */
-  #removeSocket(): Promise<boolean> {
-    const { dir, member } = this.#options;
-    return inDirectory(dir, (here) => unlink(join(here, handleOf(member.name)))).then(() => true, isNoEntry);
+  async #removeSocket(): Promise<boolean> {
+    const why = await this.#options.volume.remove(this.#socket).catch(({ code }: NodeJS.ErrnoException) => code);
+    return why === undefined || why === 'ENOENT';
   }
 
   /** Runs one check at a time: on a file system that hangs each takes a thread of the few that this process has. */
@@ -172,8 +172,8 @@ export class OwnTombstone {
     await this.#defend();
     if (!this.#isOurs) return;
     this.#isClear ||= await this.#removeSocket();
-    const isMissing = await lstat(this.#socketPath).then(() => false, isNoEntry);
-    if (isMissing && this.#trouble === undefined) this.#listen(this.#socketPath);
+    const isMissing = (await this.#options.volume.kindOf(this.#socket)) === 'missing';
+    if (isMissing && this.#trouble === undefined) this.#listen();
   }
 
   /**
@@ -195,12 +195,13 @@ export class OwnTombstone {
       return void (await this.#removeSocket());
     }
     this.#complain('this one keeps the name');
-    this.#listen(this.#socketPath);
+    this.#listen();
     this.#write();
   }
 
   async #lastUnderThisName(): Promise<Tombstone | undefined> {
-    const reading = await readMember(this.#options.dir, this.#options.member.name);
+    const { volume, member } = this.#options;
+    const reading = await volume.read(member.name, undefined);
     return reading.kind === 'tombstone' ? reading.tombstone : undefined;
   }
 
@@ -211,10 +212,10 @@ export class OwnTombstone {
   }
 
   #complain(consequence: string): void {
-    const { member, dir, log } = this.#options;
+    const { member, volume, log } = this.#options;
     log.say(
       'error',
-      `another live member is called ${member.name} in ${dir}: give each its own --name; ${consequence}`,
+      `another live member is called ${member.name} in ${volume.dir}: give each its own --name; ${consequence}`,
     );
   }
 
@@ -230,10 +231,6 @@ export class OwnTombstone {
 
 function causeOf(error: NodeJS.ErrnoException): string {
   return error.code ?? error.message;
-}
-
-function isNoEntry(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ENOENT';
 }
 
 const NAME_TAKEN = 'name taken';

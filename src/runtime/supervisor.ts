@@ -33,7 +33,7 @@ import type { Host, HostCommand, HostEvent } from './host/host.ts';
 import { errnoText, eventOf, programOf } from './host/host-events.ts';
 import type { Log } from './log/log.ts';
 import { TerminationLogWriter } from './log/termination-log.ts';
-import type { Membership, MembershipEvents } from './membership.ts';
+import type { Membership, MembershipEvents, MembershipOptions } from './membership.ts';
 import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
 import { readOomKills, withOwnKill } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
@@ -72,11 +72,8 @@ export interface Remarks {
   readonly notes: readonly string[];
 }
 
-/** What the supervisor before this one has left to its membership. */
-export interface Before {
-  readonly heldBefore: Readonly<Record<string, string>>;
-  readonly wasWoken: boolean;
-}
+/** What the supervisor before this one has left. */
+export type Before = Pick<MembershipOptions, 'heldBefore' | 'wasWoken'>;
 
 /** What goes with an event: its acknowledgement, more commands, and the tombstone as the host has written it. */
 interface Turn {
@@ -180,15 +177,14 @@ export class Supervisor {
       return membership;
     });
     this.#claimed.resolve(opened?.then((membership) => this.#claim(membership, events)));
+    // A member that is on its way out is not interested in the others any more.
+    const watch = async (others: Membership): Promise<void> => (this.#leaving ? undefined : others.watch(events));
     // One that was woken has its name, and looks at the others at once: it has something to do.
     const isSettled = this.#wasWoken && this.#isHeld;
-    const looked = isSettled ? opened?.then((membership) => this.#watch(membership, events)) : undefined;
+    const looked = isSettled ? opened?.then(watch) : undefined;
     await Promise.all([opened, looked, withTimeout(this.#claimed.promise, MOST.claimingMs)]);
-    await this.#services.watchFiles({
-      known: this.#digests,
-      onContent: (...content) => this.#onFileContent(...content),
-    });
-    if (looked === undefined && this.#membership !== undefined) await this.#watch(this.#membership, events);
+    await this.#services.watchFiles(this.#digests, (...content) => this.#onFileContent(...content));
+    if (looked === undefined && this.#membership !== undefined) await watch(this.#membership);
     if (!this.#leaving) log.open();
     collectGarbageWhenIdle();
     if (!this.#leaving) this.#sleeper?.open();
@@ -211,11 +207,6 @@ export class Supervisor {
     if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
     this.#publish();
     await membership.claim(events, this.#isHeld);
-  }
-
-  /** A member that is on its way out is not interested in the others any more. */
-  async #watch(membership: Membership, events: MembershipEvents): Promise<void> {
-    if (!this.#leaving) await membership.watch(events);
   }
 
   #makeReflexes(isResumed: boolean): Reflexes {

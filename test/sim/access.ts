@@ -2,14 +2,15 @@
  * The simulated volume as the runtime of one supervisor reaches it, and what it hears of changes: late, merged, doubled,
  * lost, or nothing at all. A connection ends some time after its holder, however that went.
  */
-import { isMemberName } from '../../src/core/format/tombstone.ts';
+import { isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
+import type { Handle } from '../../src/runtime/graveyard/handle.ts';
 import type { Listing, Reading } from '../../src/runtime/graveyard/read.ts';
 import type { Connection, VolumeAccess } from '../../src/runtime/graveyard/volume.ts';
 import type { Actor, Agenda } from './agenda.ts';
 import type { Count } from './coverage.ts';
 import type { Dice } from './dice.ts';
 import type { VolumeScenario } from './scenario.ts';
-import type { Holder, Volume, Watcher } from './volume.ts';
+import { Content, type Holder, type Volume, type Watcher } from './volume.ts';
 
 export interface AccessWorld {
   readonly agenda: Agenda;
@@ -21,7 +22,9 @@ export interface AccessWorld {
   readonly onEnd: (holder: Holder, then: () => void) => void;
 }
 
-const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const [REFUSED, NO_ENTRY, FULL, DENIED, READ_ONLY] = ['ECONNREFUSED', 'ENOENT', 'ENOSPC', 'EACCES', 'EROFS'].map(
+  (code) => Object.assign(new Error(code), { code }),
+);
 const CONNECTING_MS = 6;
 const CLOSING_MS = 34;
 
@@ -29,13 +32,16 @@ export class SimAccess implements VolumeAccess, Watcher {
   readonly dir = '';
   readonly #world: AccessWorld;
   readonly #actor: Actor;
+  readonly #onWritten: (tombstone: Tombstone) => void;
   /** Files that have changed, on their way to the one who watches. */
   readonly #due = new Set<string>();
   /** To the one who watches: these files, or where there are none any. */
   #tell: ((names: readonly string[]) => void) | undefined;
   #isDeaf = false;
 
-  constructor(world: AccessWorld, by: Actor) {
+  /** `onWritten`: a whole tombstone is there to be read. */
+  constructor(world: AccessWorld, by: Actor, onWritten: (tombstone: Tombstone) => void) {
+    this.#onWritten = onWritten;
     this.#world = world;
     this.#actor = by;
   }
@@ -59,6 +65,64 @@ export class SimAccess implements VolumeAccess, Watcher {
     if (parsed.ok) return { kind: 'tombstone', tombstone: parsed.tombstone, mark };
     count('read unparsable');
     return { kind: 'unparsable', why: parsed.why };
+  }
+
+  async make(): Promise<boolean> {
+    const { volume } = this.#world;
+    const isNew = !volume.isThere;
+    volume.isThere = true;
+    return isNew;
+  }
+
+  async replace(name: string, text: string): Promise<void> {
+    await this.#takesToWrite();
+    this.#mayMake();
+    this.#put(name, text);
+  }
+
+  /** A reader that comes between sees a part of either. */
+  async overwrite(name: string, text: string, isFull: boolean): Promise<boolean> {
+    const { volume, dice, count } = this.#world;
+    const old = volume.files.get(name)?.text;
+    if (old === undefined || volume.trouble === 'read-only' || (isFull && old.length < text.length)) return false;
+    const at = dice.chance(0.7) ? 4_096 : dice.int(1_600);
+    volume.put(name, new Content(text.slice(0, at) + old.slice(at)));
+    count('write torn');
+    await this.#takesToWrite();
+    // In place into a file that is gone by now.
+    if (volume.files.has(name)) this.#put(name, text);
+    return true;
+  }
+
+  async remove(file: string): Promise<void> {
+    const { volume } = this.#world;
+    const name = file.replace(/^\.(.*)\.sock$/, '$1');
+    const isSocket = name !== file;
+    if (!(isSocket ? volume.sockets : volume.files).has(name)) throw NO_ENTRY;
+    if (volume.trouble === 'read-only' || volume.trouble === 'denied') throw DENIED;
+    if (isSocket) volume.sockets.delete(name);
+    else volume.remove(name);
+  }
+
+  /** No writer leaves anything else. */
+  async clean(): Promise<void> {
+    if (!this.#world.volume.isThere) throw NO_ENTRY;
+  }
+
+  async kindOf(file: string): Promise<'file' | 'socket' | 'missing'> {
+    const { volume } = this.#world;
+    if (volume.files.has(file)) return 'file';
+    return volume.sockets.has(file.replace(/^\.(.*)\.sock$/, '$1')) ? 'socket' : 'missing';
+  }
+
+  async probe(name: string): Promise<Handle> {
+    const holder = this.#world.volume.sockets.get(name);
+    return { is: holder === undefined ? 'none' : holder.isRunning ? 'held' : 'abandoned' };
+  }
+
+  async isWritable(): Promise<boolean> {
+    const { isThere, trouble } = this.#world.volume;
+    return isThere && trouble !== 'read-only' && trouble !== 'denied';
   }
 
   async connect(name: string): Promise<Connection | undefined> {
@@ -133,8 +197,28 @@ export class SimAccess implements VolumeAccess, Watcher {
     else this.#later(dice.short(300), () => this.#tell?.([]));
   }
 
-  #takes(mostMs: number): Promise<void> {
-    const ms = this.#world.dice.short(mostMs);
+  #put(name: string, text: string): void {
+    const content = new Content(text);
+    this.#world.volume.put(name, content);
+    const read = content.read(name);
+    if (read.ok) this.#onWritten(read.tombstone);
+  }
+
+  #mayMake(): void {
+    const { isThere, trouble } = this.#world.volume;
+    if (!isThere) throw NO_ENTRY;
+    if (trouble === undefined || trouble === 'slow') return;
+    this.#world.count(`write ${trouble}`);
+    throw trouble === 'full' ? FULL : trouble === 'denied' ? DENIED : READ_ONLY;
+  }
+
+  #takesToWrite(): Promise<void> {
+    const { volume, dice, scenario } = this.#world;
+    return this.#takes(scenario.latencyMs, volume.trouble === 'slow' ? dice.between(20, 900) : 0);
+  }
+
+  #takes(mostMs: number, moreMs = 0): Promise<void> {
+    const ms = this.#world.dice.short(mostMs) + moreMs;
     return ms === 0 ? DONE : new Promise((resolve) => this.#later(ms, resolve));
   }
 

@@ -19,6 +19,7 @@ import { type Instant, instantAt } from '../../src/core/time.ts';
 import { Graveyard } from '../../src/runtime/graveyard/graveyard.ts';
 import type { HostCommand, WatchCommand } from '../../src/runtime/host/host.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { OwnTombstone } from '../../src/runtime/own-tombstone.ts';
 import { Sleeper, type SleepWatch } from '../../src/runtime/sleep/sleeper.ts';
 import { whyAwakeByGraveyard, withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { LATE_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from '../../src/runtime/timeouts.ts';
@@ -27,14 +28,12 @@ import { SimAccess } from './access.ts';
 import { type Actor, actor, type Entry, freeze } from './agenda.ts';
 import { SimClock } from './clock.ts';
 import type { Container, SimMemo } from './container.ts';
-import { isSameRecord, isSameText, isSameTombstone } from './records.ts';
+import { isSameRecord } from './records.ts';
 import type { EndWritten } from './reflexes.ts';
 import type { CrashPoint } from './scenario.ts';
 import { SeenTraffic } from './seen-traffic.ts';
-import { TombstoneWriter } from './tombstone-writer.ts';
 import type { World } from './world.ts';
 
-const TEND_MS = 5_000;
 const MAX_FIRST_SCAN_MS = 5_000;
 const SILENT = { say: () => {}, flush: async () => {}, isWriting: false };
 
@@ -48,14 +47,11 @@ export class Brain {
   readonly #world: World;
   readonly #container: Container;
   readonly #clock: SimClock;
-  readonly #writer: TombstoneWriter;
+  readonly #own: OwnTombstone;
   #isHeld: boolean;
-  #isClear = true;
-  #isOurs = false;
   #seq = 0;
   #isAwakening = false;
-  #own: Tombstone | undefined;
-  #writtenState: State | undefined;
+  #published: State | undefined;
   #timer: Entry | undefined;
   #wakesAtMs: number | undefined;
   /** The moment that init has from the last commit. */
@@ -63,8 +59,7 @@ export class Brain {
   #isLeaving = false;
   /** Init has written what follows now. */
   #isWrittenByInit = false;
-  #isClaimed = false;
-  #onClaimed: (() => void)[] = [];
+  readonly #claimed = Promise.withResolvers<void>();
   readonly #traffic: SeenTraffic;
   #rest: Rest;
   readonly #sleeper: Sleeper | undefined;
@@ -89,18 +84,19 @@ export class Brain {
       container.writtenAtMs ??= world.agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
     };
-    this.#writer = new TombstoneWriter({ ...world.parts, onWritten }, config.name, this.actor);
     this.#traffic = new SeenTraffic(world, this.actor, (event) =>
       this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
     );
-    this.access = new SimAccess(world.parts, this.actor);
+    this.access = new SimAccess(world.parts, this.actor, onWritten);
+    const own = { volume: this.access, clock: this.#clock, makes: true, member: config, log: SILENT };
+    this.#own = new OwnTombstone(own);
   }
 
   open(): void {
     this.#hearAll();
     if (this.actor.isDead) return;
     this.#dispatch({ type: 'booted', at: this.#now() }, undefined);
-    this.#after(3, () => this.#claim());
+    this.#after(3, () => void this.#begin());
   }
 
   die(): void {
@@ -141,7 +137,7 @@ export class Brain {
 
   /** False: it cannot take requests yet. */
   askToStop(atMs: number, graceMs: number | undefined, among: readonly string[] | undefined): boolean {
-    if (!this.#isOurs) return false;
+    if (this.#own.self === undefined) return false;
     const now = this.#now();
     this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among }, undefined);
     return true;
@@ -149,7 +145,7 @@ export class Brain {
 
   /** False: it cannot take requests yet. */
   askToRestart(ask: RestartAsk): boolean {
-    if (!this.#isOurs) return false;
+    if (this.#own.self === undefined) return false;
     this.#dispatch({ type: 'restartAsked', at: this.#now(), ask }, undefined);
     // It is removed only then.
     return !this.actor.isDead;
@@ -204,11 +200,11 @@ export class Brain {
     if (!this.#isLeaving) this.#dueMs = wakeAtMs;
     container.commit(ack, this.#memo, effects, this.#dueMs);
     if (this.#dies('before the write')) return;
-    this.#writeTombstone();
+    this.#publish();
     this.#leaveReflexes({ state, wakeAtMs });
     for (const effect of effects) {
       this.#traffic.obey(effect);
-      if (effect.type === 'exit') this.#leave(effect.code);
+      if (effect.type === 'exit') void this.#leave(effect.code);
     }
     this.#wakeAt(wakeAtMs);
     this.#sleeper?.stir(wakeAtMs);
@@ -217,9 +213,9 @@ export class Brain {
 
   /** Once the tombstone is written and nothing else has happened. */
   #leaveReflexes(known: Known): void {
-    if (!isIdle(known.state) || !this.#isClaimed) return;
+    if (!isIdle(known.state)) return;
     this.#after(this.#world.parts.latencyMs + 2, () => {
-      if (isUnchanged(known, { state: this.state, wakeAtMs: this.#wakesAtMs }) && this.#writer.isWritten)
+      if (isUnchanged(known, { state: this.state, wakeAtMs: this.#wakesAtMs }) && this.#own.isWritten)
         this.#container.reflexes.leave(known);
     });
   }
@@ -240,45 +236,32 @@ export class Brain {
     return true;
   }
 
-  #claim(): void {
-    const { volume } = this.#world;
-    const { name } = this.#container.member;
-    const { generation } = volume;
-    if (this.state.generation === undefined && generation !== undefined && volume.trouble !== 'denied')
+  /** Like `Supervisor.start`, from the commit of `booted` on. */
+  async #begin(): Promise<void> {
+    this.#claimed.resolve(this.#claim());
+    await withTimeout(this.#claimed.promise, MOST.claimingMs, this.#clock.timers);
+    if (!this.#isLeaving && !this.#container.member.config.solo) await this.#look();
+    if (!this.#isLeaving) this.#sleeper?.open();
+  }
+
+  async #claim(): Promise<void> {
+    const { generation, trouble } = this.#world.volume;
+    if (this.state.generation === undefined && generation !== undefined && trouble !== 'denied')
       this.#dispatch({ type: 'generationRead', at: this.#now(), generation }, undefined);
-    if (this.actor.isDead) return;
-    if (this.#isHeld) this.#isClear = volume.sockets.get(name)?.isRunning !== false;
-    if (!this.#isHeld) {
-      this.#isClear = volume.unbind(name);
-      this.#isHeld = true;
-      this.#container.commit(undefined, this.#memo, [], this.#dueMs);
-      this.#container.listen();
-    }
-    this.#after(6, () => {
-      this.#isOurs = true;
-      this.#own = undefined;
-      if (!this.#adopts()) this.#writeTombstone();
-      let isDone = false;
-      const goOn = (): void => {
-        if (isDone) return;
-        isDone = true;
-        this.#isClaimed = true;
-        for (const then of this.#onClaimed.splice(0)) then();
-        if (this.#isLeaving) return;
-        if (this.#container.member.config.solo) this.#sleeper?.open();
-        else void this.#look();
-        this.#tend();
-      };
-      this.#writer.settle(goOn);
-      this.#world.agenda.in(MOST.claimingMs, this.actor, goOn);
-    });
+    this.#publish();
+    await this.#own.claim(() => this.#listen(), this.#isHeld);
+  }
+
+  #listen(): void {
+    if (!this.#isAble) return;
+    this.#isHeld = true;
+    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
+    this.#container.listen();
   }
 
   /** Like `Membership.watch`. */
   async #look(): Promise<void> {
     const { config } = this.#container.member;
-    const { bootId: boot } = this.#world;
-    const { hostId: host } = this.#container;
     const graveyard = new Graveyard({
       volume: this.access,
       clock: this.#clock,
@@ -287,15 +270,14 @@ export class Brain {
       matters: (peer, business) => mattersTo(config, business, peer),
       isQuiet: (peer) => isQuiet(config, peer),
       onPeers: (peers) => this.#meet(peers),
-      inbox: { self: () => ({ boot, host }), onAsked: () => {} },
+      inbox: { self: () => this.#own.self, onAsked: () => {} },
       onTrouble: () => {},
       order: (command) => this.#orderWatch(command),
       heldBefore: this.#rest.held,
     });
     this.#graveyard = graveyard;
-    if (this.#own !== undefined) graveyard.attend(businessOf(this.#own));
+    if (this.#own.tombstone !== undefined) graveyard.attend(businessOf(this.#own.tombstone));
     if (await withTimeout(graveyard.start(), MAX_FIRST_SCAN_MS, this.#clock.timers)) this.#meet([]);
-    if (!this.#isLeaving) this.#sleeper?.open();
   }
 
   /** Init watches at once, and answers later. */
@@ -308,16 +290,6 @@ export class Brain {
     if (isThere) this.access.hear((names) => this.#graveyard?.hear({ type: 'changed', names }));
     const errno = isThere ? undefined : 'ENOENT';
     this.#world.agenda.in(dice.short(8), this.actor, () => this.#graveyard?.hear({ type: 'watching', number, errno }));
-  }
-
-  #tend(): void {
-    this.#world.agenda.in(TEND_MS, this.actor, () => {
-      this.#writer.tend();
-      const { volume } = this.#world;
-      this.#isClear ||= volume.unbind(this.#container.member.name);
-      if (volume.trouble === undefined && !volume.sockets.has(this.#container.member.name)) this.#container.listen();
-      this.#tend();
-    });
   }
 
   #meet(peers: readonly PeerView[]): void {
@@ -337,31 +309,19 @@ export class Brain {
     if (found?.ok === true && isOfAnotherSession(this.#container.member.config, found.tombstone)) volume.remove(name);
   }
 
-  #writeTombstone(): void {
-    if (!this.#isOurs || (this.#own !== undefined && isSameRecord(this.state, this.#writtenState))) return;
-    this.#writtenState = this.state;
-    const tombstone = tombstoneOf(this.#container.member.config, this.state);
-    if (this.#own !== undefined && isSameTombstone(tombstone, this.#own)) return;
-    this.#own = tombstone;
-    this.#graveyard?.attend(businessOf(tombstone));
-    if (this.#isWrittenByInit) this.#writer.adopt(tombstone);
-    else this.#writer.write(tombstone);
+  /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
+  #publish(): void {
+    if (isSameRecord(this.state, this.#published)) return;
+    this.#published = this.state;
+    const whole = tombstoneOf(this.#container.member.config, this.state);
+    const { History: _history, ...rest } = whole;
+    const tombstone = this.#world.parts.hasHistory ? whole : rest;
+    const written = this.#isWrittenByInit ? formatTombstone(tombstone) : undefined;
+    if (this.#own.publish(tombstone, written)) this.#graveyard?.attend(businessOf(tombstone));
   }
 
   get #memo(): SimMemo {
     return { state: this.state, isHeld: this.#isHeld, rest: this.#rest };
-  }
-
-  /** What is there already is not written again: it would wake all who watch. */
-  #adopts(): boolean {
-    const { config } = this.#container.member;
-    const there = this.#world.volume.files.get(config.name);
-    const tombstone = tombstoneOf(config, this.state);
-    if (there === undefined || !isSameText(there, tombstone, this.#world.parts.hasHistory)) return false;
-    this.#own = tombstone;
-    this.#writtenState = this.state;
-    this.#writer.adopt(tombstone);
-    return true;
   }
 
   #makeSleeper(afterMs: number): Sleeper {
@@ -390,7 +350,7 @@ export class Brain {
 
   async sleepWatch(): Promise<SleepWatch | string> {
     const list = this.#graveyard?.watchList();
-    const isSettled = this.#isOurs && this.#isClear && this.#isClaimed && this.#writer.isWritten;
+    const { isSettled } = this.#own;
     const isLocal = await this.access.isLocal();
     const why = whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge: false });
     if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
@@ -424,22 +384,14 @@ export class Brain {
     this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
   }
 
-  #leave(code: number): void {
+  async #leave(code: number): Promise<void> {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     this.#sleeper?.close();
-    const { agenda } = this.#world;
-    agenda.cancel(this.#timer);
-    const leave = (): void => this.#container.end(code, 'left');
-    const settle = (): void => this.#writer.settle(() => this.#after(4, leave));
-    if (this.#isClaimed) settle();
-    else this.#onClaimed.push(settle);
-    const dueMs = agenda.nowMs + maxWritingMs(this.state.deadline, agenda.monoMs);
-    agenda.at(dueMs, this.actor, () => {
-      // A supervisor that was frozen at that moment gets a little more time.
-      if (agenda.nowMs - dueMs < LATE_MS) leave();
-      else agenda.in(LATE_MS, this.actor, leave);
-    });
+    this.#world.agenda.cancel(this.#timer);
+    const written = this.#claimed.promise.then(() => this.#own.settle());
+    await withTimeout(written, maxWritingMs(this.state.deadline, this.#now().mono), this.#clock.timers);
+    this.#after(4, () => this.#container.end(code, 'left'));
   }
 
   #after(mostMs: number, does: () => void): void {

@@ -76,12 +76,6 @@ export class Volume {
     this.sockets.delete(name);
   }
 
-  /** Whether none is left. */
-  unbind(name: string): boolean {
-    if (this.trouble !== 'read-only' && this.trouble !== 'denied') this.sockets.delete(name);
-    return !this.sockets.has(name);
-  }
-
   bind(name: string, holder: Holder): void {
     if (this.sockets.has(name)) return;
     if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;

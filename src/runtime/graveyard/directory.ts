@@ -29,12 +29,9 @@ export async function inDirectory<T>(dir: string, work: (here: string) => Promis
 
 /** Creates one level, for all users. False: it was there. */
 export async function makeDirectory(dir: string): Promise<boolean> {
-  try {
-    await mkdir(dir);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
+  const error = await mkdir(dir).catch((thrown: NodeJS.ErrnoException) => thrown);
+  if (error !== undefined && error.code !== 'EEXIST') throw error;
+  if (error !== undefined) return false;
   // Members run under different uids, so the umask must not count; sticky, so that none removes another's files.
   await inDirectory(dir, async (here) => {
     const directory = await open(`${here}/.`, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -57,6 +54,27 @@ export async function replaceFile(here: string, file: string, text: string): Pro
   } catch (error) {
     await unlink(temporary).catch(() => {});
     throw error;
+  }
+}
+
+/** False: it was not possible, and the file is as it was. */
+export async function overwriteFile(path: string, text: string, isFull: boolean): Promise<boolean> {
+  // Neither follow a link nor wait for the reader of a FIFO in its place.
+  const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags).catch(() => undefined);
+  if (file === undefined) return false;
+  try {
+    const stat = await file.stat();
+    const bytes = Buffer.byteLength(text);
+    // A file that has to grow on a full volume would be torn: the old state is better than half of a new one.
+    if (!stat.isFile() || stat.nlink !== 1 || (isFull && stat.size < bytes)) return false;
+    await file.writeFile(text);
+    if (stat.size > bytes) await file.truncate(bytes);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await file.close();
   }
 }
 

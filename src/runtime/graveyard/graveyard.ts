@@ -236,7 +236,11 @@ export class Graveyard {
     if (!this.#hasStarted) return;
     const views = this.#peers().map((member) => this.#view(member));
     const told = this.#told;
-    if (told?.length === views.length && views.every((view, index) => isSame(view, told[index]))) return;
+    if (
+      told?.length === views.length &&
+      views.every((view, index) => COMPARED.every((key) => view[key] === told[index]?.[key]))
+    )
+      return;
     this.#told = views;
     this.#options.onPeers(views);
   }
@@ -259,7 +263,3 @@ function stateOf({ Incarnation, Born, Died }: Tombstone): string {
 }
 
 const COMPARED = ['tombstone', 'liveness', 'lostAt', 'refused', 'foundAtStart', 'vanished'] as const;
-
-function isSame(a: PeerView, b: PeerView | undefined): boolean {
-  return COMPARED.every((key) => a[key] === b?.[key]);
-}

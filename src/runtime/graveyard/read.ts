@@ -93,14 +93,15 @@ export async function readMember(dir: string, name: string, known?: string): Pro
   if (read.kind === 'failed') return { kind: 'unparsable', why: read.why };
   if (read.kind !== 'bytes') return read;
   const text = read.bytes.toString();
-  const mark = markOf(text.trimEnd());
+  const mark = markOf(text);
   if (mark === known) return { kind: 'same' };
   const parsed = parseTombstone(name, text);
   return parsed.ok ? { kind: 'tombstone', tombstone: parsed.tombstone, mark } : { kind: 'unparsable', why: parsed.why };
 }
 
 /** Tells one content from another. Only a long text is hashed, because loading crypto takes a tenth of a wake. */
-function markOf(text: string): string {
+export function markOf(padded: string): string {
+  const text = padded.trimEnd();
   return text.length <= LONG ? text : process.getBuiltinModule('node:crypto').hash('sha256', text);
 }
 

@@ -9,12 +9,10 @@
  * must not stop a healthy application, so failures are facts for the log, and `tend` tries again. All calls are
  * asynchronous: a file system that hangs holds up its promises and nothing else.
  */
-import { constants } from 'node:fs';
-import { lstat, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MAX_BYTES } from '../../core/format/tombstone.ts';
-import { inDirectory, isTemporaryOf, makeDirectory, replaceFile } from './directory.ts';
-import { listMembers, readPlainFile } from './read.ts';
+import { isTemporaryOf } from './directory.ts';
+import { markOf } from './read.ts';
+import type { VolumeAccess } from './volume.ts';
 
 /** What could not be done, and the remedy. */
 export interface Trouble {
@@ -24,7 +22,7 @@ export interface Trouble {
 
 export class Store {
   readonly path: string;
-  readonly #dir: string;
+  readonly #volume: VolumeAccess;
   readonly #name: string;
   readonly #onMade: ((dir: string) => void) | undefined;
   /** What the tombstone should say; `undefined`: nothing was written yet. */
@@ -35,9 +33,9 @@ export class Store {
   #isClosed = false;
 
   /** `onMade` is called when a missing directory was created; undefined: it is not created. */
-  constructor(dir: string, name: string, onMade?: (dir: string) => void) {
-    this.path = join(dir, name);
-    this.#dir = dir;
+  constructor(volume: VolumeAccess, name: string, onMade?: (dir: string) => void) {
+    this.path = join(volume.dir, name);
+    this.#volume = volume;
     this.#name = name;
     this.#onMade = onMade;
   }
@@ -46,13 +44,10 @@ export class Store {
   async prepare(): Promise<Trouble | undefined> {
     try {
       await this.#make();
-      await inDirectory(this.#dir, async (here) => {
-        const { hidden } = await listMembers(here, (file) => isTemporaryOf(this.#name, file));
-        for (const file of hidden) await unlink(join(here, file)).catch(() => {});
-      });
+      await this.#volume.clean((file) => isTemporaryOf(this.#name, file));
       return undefined;
     } catch (error) {
-      return trouble(`prepare the graveyard ${this.#dir}`, error);
+      return trouble(`prepare the graveyard ${this.#volume.dir}`, error);
     }
   }
 
@@ -66,10 +61,10 @@ export class Store {
 
   /** Whether the previous supervisor left just this text, so that it need not be written. */
   async adopt(text: string): Promise<boolean> {
-    const found = await readPlainFile(this.path, MAX_BYTES);
+    const { kind } = await this.#volume.read(this.#name, markOf(text));
     // Another text was asked for meanwhile.
     if (this.#wanted !== undefined) return true;
-    if (found.kind !== 'bytes' || found.bytes.toString() !== text) return false;
+    if (kind !== 'same') return false;
     this.accept(text);
     return true;
   }
@@ -89,7 +84,7 @@ export class Store {
   /** Writes the last text again if that failed, or if the file is gone. To be called now and then. */
   async tend(): Promise<Trouble | undefined | 'idle'> {
     if (this.#isClosed || this.#wanted === undefined || this.#running !== undefined) return 'idle';
-    if (this.#written === this.#wanted && (await exists(this.path))) return 'idle';
+    if (this.#written === this.#wanted && /file|unknown/.test(await this.#volume.kindOf(this.#name))) return 'idle';
     return this.#schedule();
   }
 
@@ -116,7 +111,7 @@ export class Store {
 
   async #writeWanted(): Promise<Trouble | undefined> {
     const text = this.#wanted ?? '';
-    const write = (): Promise<void> => inDirectory(this.#dir, (here) => writeTombstone(here, this.#name, text));
+    const write = (): Promise<void> => writeTombstone(this.#volume, this.#name, text);
     try {
       await write().catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT' || this.#onMade === undefined) throw error;
@@ -132,46 +127,20 @@ export class Store {
   }
 
   async #make(): Promise<void> {
-    if (this.#onMade !== undefined && (await makeDirectory(this.#dir))) this.#onMade(this.#dir);
+    if (this.#onMade !== undefined && (await this.#volume.make())) this.#onMade(this.#volume.dir);
   }
 }
 
 /** Errors of creating a file that say nothing against overwriting an existing one. */
 const ONLY_NEW_FILES: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS']);
 
-async function writeTombstone(here: string, name: string, text: string): Promise<void> {
-  await replaceFile(here, name, text).catch(async (error: NodeJS.ErrnoException) => {
+async function writeTombstone(volume: VolumeAccess, name: string, text: string): Promise<void> {
+  await volume.replace(name, text).catch(async (error: NodeJS.ErrnoException) => {
     const isFull = error.code === 'ENOSPC' || error.code === 'EDQUOT';
     // The first error tells more: that the file cannot be opened either is only its consequence.
-    const isWritten = ONLY_NEW_FILES.has(error.code) && (await overwrite(join(here, name), text, isFull));
+    const isWritten = ONLY_NEW_FILES.has(error.code) && (await volume.overwrite(name, text, isFull).catch(() => false));
     if (!isWritten) throw error;
   });
-}
-
-/** False: it was not possible, and the file is as it was. */
-async function overwrite(path: string, text: string, isFull: boolean): Promise<boolean> {
-  // Neither follow a link nor wait for the reader of a FIFO in its place.
-  const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags).catch(() => undefined);
-  if (file === undefined) return false;
-  try {
-    const stat = await file.stat();
-    const bytes = Buffer.byteLength(text);
-    // A file that has to grow on a full volume would be torn: the old state is better than half of a new one.
-    if (!stat.isFile() || stat.nlink !== 1 || (isFull && stat.size < bytes)) return false;
-    await file.writeFile(text);
-    if (stat.size > bytes) await file.truncate(bytes);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await file.close();
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(({ code = '' }: NodeJS.ErrnoException) => code);
-  return typeof found === 'string' ? found !== 'ENOENT' && found !== 'ENOTDIR' : found.isFile();
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -1,11 +1,12 @@
-/** The graveyard as its readers reach it, a port: the directory at a path, or a volume of the simulator. */
-import { lstat, realpath, stat } from 'node:fs/promises';
+/** The graveyard as members reach it, a port: the directory at a path, or a volume of the simulator. */
+import { access, constants, lstat, realpath, stat, unlink } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { handleOf } from '../../core/format/tombstone.ts';
 import type { Clock } from '../clock.ts';
 import { isLocal } from '../local-volume.ts';
-import { connectTo } from './handle.ts';
+import { inDirectory, look, makeDirectory, overwriteFile, replaceFile } from './directory.ts';
+import { connectTo, type Handle, probeHandle } from './handle.ts';
 import { type Listing, listMembers, type Reading, readMember } from './read.ts';
 
 export type Connection = Pick<Socket, 'on' | 'once' | 'destroy' | 'bytesRead'>;
@@ -26,6 +27,20 @@ export interface VolumeAccess {
   read(name: string, known: string | undefined): Promise<Reading>;
   /** To the holder of this member's socket; undefined: there is no socket. Rejects with the error of connect(2). */
   connect(name: string): Promise<Connection | undefined>;
+  /** Makes the directory. False: it was there. */
+  make(): Promise<boolean>;
+  /** Creates or replaces this file, whole or not at all. */
+  replace(file: string, text: string): Promise<void>;
+  /** Where no file can be created. False: that is not possible either, and the file is as it was. */
+  overwrite(file: string, text: string, isFull: boolean): Promise<boolean>;
+  remove(file: string): Promise<void>;
+  /** Removes the hidden files for which this holds. */
+  clean(isWanted: (file: string) => boolean): Promise<void>;
+  kindOf(file: string): Promise<'file' | 'socket' | 'other' | 'missing' | 'unknown'>;
+  /** Whether a process holds the socket of this member. */
+  probe(name: string): Promise<Handle>;
+  /** Whether files can be made here; not behind a link. */
+  isWritable(): Promise<boolean>;
   isLocal(): Promise<boolean>;
   /** Tells the directory from another one in its place. */
   identity(): Promise<string>;
@@ -44,6 +59,25 @@ export function volumeAt(dir: string): VolumeAccess {
       const path = join(dir, handleOf(name));
       // connect(2) follows links, and blocks the whole process on a file system that hangs; lstat takes only a thread.
       return (await lstat(path)).isSocket() ? connectTo(path) : undefined;
+    },
+    make: () => makeDirectory(dir),
+    replace: (file, text) => inDirectory(dir, (here) => replaceFile(here, file, text)),
+    overwrite: (file, text, isFull) => inDirectory(dir, (here) => overwriteFile(join(here, file), text, isFull)),
+    remove: (file) => inDirectory(dir, (here) => unlink(join(here, file))),
+    clean: (isWanted) =>
+      inDirectory(dir, async (here) => {
+        const { hidden } = await listMembers(here, isWanted);
+        for (const file of hidden) await unlink(join(here, file)).catch(() => {});
+      }),
+    async kindOf(file) {
+      const found = await lstat(join(dir, file)).catch(({ code = '' }: NodeJS.ErrnoException) => code);
+      if (typeof found === 'string') return found === 'ENOENT' || found === 'ENOTDIR' ? 'missing' : 'unknown';
+      return found.isFile() ? 'file' : found.isSocket() ? 'socket' : 'other';
+    },
+    probe: (name) => probeHandle(join(dir, handleOf(name))),
+    async isWritable() {
+      const refusal = await access(dir, constants.W_OK | constants.X_OK).catch((error: Error) => error);
+      return refusal === undefined && (await look(dir))?.isSymbolicLink() === false;
     },
     isLocal: () => isLocal(dir),
     async identity() {

@@ -96,7 +96,9 @@ export class Listener {
     request.resume().on('end', () => {
       const { method = '', url = '' } = request;
       const isRead = method === 'GET' || method === 'HEAD';
-      const { status, type, body } = isRead ? this.#options.answer(pathOf(url)) : NOT_ALLOWED;
+      // The absolute form (RFC 9112, 3.2.2) has more than the path, too.
+      const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
+      const { status, type, body } = isRead ? this.#options.answer(path) : NOT_ALLOWED;
       response.writeHead(status, {
         'Content-Type': type,
         'Content-Length': Buffer.byteLength(body),
@@ -123,11 +125,6 @@ export class Listener {
 }
 
 const NOT_ALLOWED = { status: 405, type: 'text/plain; charset=utf-8', body: 'only GET and HEAD\n' };
-
-/** Without the query; of the absolute form (RFC 9112, 3.2.2) only the path. */
-function pathOf(target: string): string {
-  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
-}
 
 function onClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   // If the client sent nothing or is gone, there is nothing to answer.

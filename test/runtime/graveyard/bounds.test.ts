@@ -73,9 +73,9 @@ describe('the limits of a graveyard', () => {
   it('a start removes at most 512 temporary files of its name', async () => {
     const dir = temporaryDirectory();
     many(600, (name) => writeFileSync(join(dir, `.me.0000000${name.slice(1)}.tmp`), ''));
-    assert.equal(await new Store(dir, 'me').prepare(), undefined);
+    assert.equal(await new Store(volumeAt(dir), 'me').prepare(), undefined);
     assert.equal(readdirSync(dir).length, 600 - 512);
-    assert.equal(await new Store(dir, 'me').prepare(), undefined);
+    assert.equal(await new Store(volumeAt(dir), 'me').prepare(), undefined);
     assert.deepEqual(readdirSync(dir), []);
   });
 

@@ -16,6 +16,7 @@ import { formatTombstone } from '../../../src/core/format/tombstone.ts';
 import { Inbox } from '../../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
+import { volumeAt } from '../../../src/runtime/graveyard/volume.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
 const FILE = '.a.0123456789ab.stop';
@@ -51,7 +52,7 @@ describe('a link in place of the graveyard', () => {
   it('B5 a link stops all writes until the directory is back', async () => {
     const { dir, own, swap } = shared();
     writeFileSync(join(own, 'a'), 'the own file of the victim');
-    const store = new Store(dir, 'a', () => {});
+    const store = new Store(volumeAt(dir), 'a', () => {});
     assert.equal(await store.prepare(), undefined);
     assert.equal(await store.write(stone('running')), undefined);
     swap();
@@ -76,7 +77,7 @@ describe('a link in place of the graveyard', () => {
     const files = [FILE, '.a.0123456789ab.tmp'];
     for (const file of files) writeFileSync(join(own, file), JSON.stringify(REQUEST));
     swap();
-    assert.match((await new Store(dir, 'a', () => {}).prepare())?.message ?? '', /is a symbolic link/);
+    assert.match((await new Store(volumeAt(dir), 'a', () => {}).prepare())?.message ?? '', /is a symbolic link/);
     const asked: unknown[] = [];
     const onAsked = (ask: unknown): void => void asked.push(ask);
     const inbox = new Inbox({ dir, self: () => ({ boot: 'b', host: 'h' }), onAsked, onTrouble: () => {} });
@@ -91,7 +92,7 @@ describe('a missing graveyard', () => {
   it('B6 a missing graveyard is created and reported where it is configured, but not its parents', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
     const made: string[] = [];
-    const prepare = (path: string) => new Store(path, 'a', (it) => made.push(it)).prepare();
+    const prepare = (path: string) => new Store(volumeAt(path), 'a', (it) => made.push(it)).prepare();
     assert.equal(await prepare(dir), undefined);
     assert.deepEqual([existsSync(dir), made], [true, [dir]]);
     const trouble = await prepare(join(temporaryDirectory(), 'no', 'graveyard'));
@@ -101,7 +102,7 @@ describe('a missing graveyard', () => {
 
   it('B6 a missing graveyard is not created where it is not configured, and is used once there', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
-    const store = new Store(dir, 'a', undefined);
+    const store = new Store(volumeAt(dir), 'a', undefined);
     assert.match((await store.prepare())?.message ?? '', /ENOENT/);
     assert.match((await store.write(stone('running')))?.message ?? '', /ENOENT/);
     assert.equal(existsSync(dir), false);

@@ -7,6 +7,7 @@ import { asked, formatRequest, requestFileOf, type StopRequest } from '../../../
 import type { Ask } from '../../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../../src/runtime/graveyard/leave-request.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
+import { volumeAt } from '../../../src/runtime/graveyard/volume.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { startedGraveyard, Told, type Watched, writeTombstone } from './neighbours.ts';
 import { Helper, needsMount, needsRoot, readOnlyView } from './volume.ts';
@@ -39,7 +40,7 @@ describe('a request in the graveyard', () => {
 
   it('a request survives the removal of temporary files by a member that starts', async () => {
     const dir = temporaryDirectory();
-    const store = new Store(dir, 'me');
+    const store = new Store(volumeAt(dir), 'me');
     for (let times = 0; times < 200; times += 1) {
       let isOver = false;
       const leaving = leaveRequest(dir, 'me', request()).finally(() => {

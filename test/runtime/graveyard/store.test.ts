@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { formatTombstone, RESERVE_BYTES, type Tombstone } from '../../../src/core/format/tombstone.ts';
 import { Store } from '../../../src/runtime/graveyard/store.ts';
+import { volumeAt } from '../../../src/runtime/graveyard/volume.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 import { Helper, needsMount, needsRoot, readOnlyView, tmpfs } from './volume.ts';
 
@@ -50,7 +51,8 @@ async function writeAs(t: TestContext, dir: string): Promise<string> {
   const writer = new Helper(
     t,
     `import { Store } from ${JSON.stringify(module)};
-     const trouble = await new Store(${JSON.stringify(dir)}, 'a').write(${JSON.stringify(stone())});
+     import { volumeAt } from ${JSON.stringify(new URL('volume.ts', module).href)};
+     const trouble = await new Store(volumeAt(${JSON.stringify(dir)}), 'a').write(${JSON.stringify(stone())});
      console.log(trouble?.message ?? 'written');`,
     { uid: FOREIGN_UID },
   );
@@ -63,7 +65,7 @@ describe('Store.prepare', () => {
     chmodSync(dir, 0o750);
     const stays = ['.a-b.0123456789ab.tmp', '.a.sock', '.a.tmp', 'a', 'b'];
     for (const file of [...stays, '.a.0123456789ab.tmp']) writeFileSync(join(dir, file), '');
-    assert.equal(await new Store(dir, 'a').prepare(), undefined);
+    assert.equal(await new Store(volumeAt(dir), 'a').prepare(), undefined);
     assert.equal(mode(dir), '750');
     assert.deepEqual(readdirSync(dir).sort(), stays);
   });
@@ -71,7 +73,7 @@ describe('Store.prepare', () => {
   it('Store.prepare reports a failure and does not reject', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
-    const trouble = await new Store(join(file, 'graveyard'), 'a').prepare();
+    const trouble = await new Store(volumeAt(join(file, 'graveyard')), 'a').prepare();
     assert.match(trouble?.message ?? '', /^cannot prepare the graveyard .*ENOTDIR.*; a part of the path/);
   });
 });
@@ -79,7 +81,7 @@ describe('Store.prepare', () => {
 describe('Store.write', () => {
   it('Store.write writes a file of mode 0644 whatever the umask, and leaves no temporary file', async () => {
     const dir = temporaryDirectory();
-    assert.equal(await underUmask077(() => new Store(dir, 'a').write(stone())), undefined);
+    assert.equal(await underUmask077(() => new Store(volumeAt(dir), 'a').write(stone())), undefined);
     assert.equal(textIn(dir), stone());
     assert.equal(mode(join(dir, 'a')), '644');
     assert.deepEqual(readdirSync(dir), ['a']);
@@ -90,14 +92,14 @@ describe('Store.write', () => {
     const victim = join(temporaryDirectory(), 'victim');
     writeFileSync(victim, 'precious');
     symlinkSync(victim, join(dir, 'a'));
-    assert.equal(await new Store(dir, 'a').write(stone()), undefined);
+    assert.equal(await new Store(volumeAt(dir), 'a').write(stone()), undefined);
     assert.equal(readFileSync(victim, 'utf8'), 'precious');
     assert.equal(textIn(dir), stone());
   });
 
   it('Store.write does only the last of 100 writes that come during the first, and then resolves', async () => {
     const dir = temporaryDirectory();
-    const store = new Store(dir, 'a');
+    const store = new Store(volumeAt(dir), 'a');
     const inodes = new Set<number>();
     const writes = Array.from({ length: 100 }, (_, count) => stone({ Restarts: count })).map((text) =>
       store.write(text).then((trouble) => {
@@ -114,7 +116,7 @@ describe('Store.write', () => {
   it('Store.write reports one failure to each caller in the same words, and succeeds later', async () => {
     const dir = temporaryDirectory();
     mkdirSync(join(dir, 'a'));
-    const store = new Store(dir, 'a');
+    const store = new Store(volumeAt(dir), 'a');
     const troubles = await Promise.all([1, 2, 3].map((count) => store.write(stone({ Restarts: count }))));
     const messages = [...troubles, await store.tend()].map((it) => (typeof it === 'object' ? it.message : it));
     assert.match(messages[0] ?? '', /^cannot write the tombstone .*EISDIR.*; a directory/);
@@ -127,7 +129,7 @@ describe('Store.write', () => {
 
   it('B6 Store.write creates a missing or deleted directory with mode 1777 whatever the umask', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
-    const store = new Store(dir, 'a', () => {});
+    const store = new Store(volumeAt(dir), 'a', () => {});
     assert.equal(await underUmask077(() => store.prepare()), undefined);
     assert.equal(mode(dir), '1777');
     await store.write(stone());
@@ -139,7 +141,7 @@ describe('Store.write', () => {
 
   it('K08 Store.write writes a death on a full volume, in place over its reserve', { skip: needsMount }, async (t) => {
     const dir = tmpfs(t, 'size=64k');
-    const store = new Store(dir, 'a');
+    const store = new Store(volumeAt(dir), 'a');
     assert.equal(await store.write(stone({ Phase: 'running' })), undefined);
     fill(dir);
     const { ino } = statSync(join(dir, 'a'));
@@ -156,10 +158,10 @@ describe('Store.write', () => {
     const smaller = 'Born: 2020-01-02T03:04:05Z\n';
     writeFileSync(join(dir, 'b'), smaller);
     fill(dir);
-    const store = new Store(dir, 'a');
+    const store = new Store(volumeAt(dir), 'a');
     const trouble = await store.write(stone());
     assert.match(trouble?.message ?? '', /^cannot write the tombstone .*ENOSPC.*; free space on the volume/);
-    assert.match((await new Store(dir, 'b').write(stone()))?.message ?? '', /ENOSPC/);
+    assert.match((await new Store(volumeAt(dir), 'b').write(stone()))?.message ?? '', /ENOSPC/);
     assert.deepEqual(readdirSync(dir).sort(), ['b', 'ballast']);
     assert.equal(readFileSync(join(dir, 'b'), 'utf8'), smaller);
     rmSync(join(dir, 'ballast'));
@@ -205,7 +207,7 @@ describe('Store.write', () => {
   it('K07 Store.write reports a read-only volume', { skip: needsMount }, async (t) => {
     const dir = temporaryDirectory();
     writeFileSync(join(dir, 'a'), stone());
-    const trouble = await new Store(readOnlyView(t, dir), 'a').write(stone({ Restarts: 1 }));
+    const trouble = await new Store(volumeAt(readOnlyView(t, dir)), 'a').write(stone({ Restarts: 1 }));
     assert.match(trouble?.message ?? '', /^cannot write the tombstone .*EROFS.*; mount the volume without readOnly/);
     assert.equal(textIn(dir), stone());
   });
@@ -214,7 +216,7 @@ describe('Store.write', () => {
 describe('Store.tend', () => {
   it('Store.tend writes the last text again only after the file or the directory went away', async () => {
     const dir = join(temporaryDirectory(), 'graveyard');
-    const store = new Store(dir, 'a', () => {});
+    const store = new Store(volumeAt(dir), 'a', () => {});
     await store.prepare();
     assert.equal(await store.tend(), 'idle');
     assert.deepEqual(readdirSync(dir), []);
@@ -231,7 +233,7 @@ describe('Store.tend', () => {
 describe('Store.close', () => {
   it('Store.close finishes the writes that were asked for and begins no other', async () => {
     const dir = temporaryDirectory();
-    const store = new Store(dir, 'a');
+    const store = new Store(volumeAt(dir), 'a');
     void store.write(stone({ Phase: 'running' }));
     void store.write(stone({ Phase: 'dead' }));
     const closed = store.close();
