@@ -8,7 +8,6 @@ import { handleOf, isMemberName, MAX_SOCKET_PATH_BYTES, type Tombstone } from '.
 import { businessOf, isQuiet, mattersTo } from '../core/pod/interest.ts';
 import { isOfAnotherSession } from '../core/pod/standing.ts';
 import type { PeerView } from '../core/state/peer.ts';
-import { readGeneration } from './graveyard/generation.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
@@ -22,6 +21,8 @@ import { withTimeout } from './timeouts.ts';
 
 export interface MembershipOptions extends Omit<OwnTombstoneOptions, 'volume'> {
   readonly dir: string;
+  /** Default: the directory itself. */
+  readonly volume?: VolumeAccess;
   /** The host of each life, by member, whose socket the previous supervisor held. */
   readonly heldBefore?: Readonly<Record<string, string>>;
   /** This supervisor was woken, so the warnings about the graveyard are in the log already. */
@@ -46,14 +47,14 @@ export class Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#volume = volumeAt(options.dir);
+    this.#volume = options.volume ?? volumeAt(options.dir);
     this.#own = new OwnTombstone({ ...options, volume: this.#volume });
   }
 
   /** The run of the pod's init containers that this container follows; undefined: it is not recorded. */
   async readGeneration(): Promise<string | undefined> {
-    const { dir, log } = this.#options;
-    const { generation, why } = await readGeneration(dir);
+    const { log } = this.#options;
+    const { generation, why } = await this.#volume.readGeneration();
     // The failed tombstone reports a directory that may not be entered.
     const level = why !== undefined && /EACCES: .*, lstat /.test(why) ? 'debug' : 'warn';
     if (why !== undefined) log.say(level, `cannot read the generation of this pod: ${why}; it counts as having none`);
@@ -91,7 +92,7 @@ export class Membership {
     });
     this.#graveyard = graveyard;
     if (this.#own.tombstone !== undefined) graveyard.attend(businessOf(this.#own.tombstone));
-    if (await withTimeout(graveyard.start(), MAX_FIRST_SCAN_MS)) {
+    if (await withTimeout(graveyard.start(), MAX_FIRST_SCAN_MS, clock.timers)) {
       log.say('error', `the graveyard ${dir} does not answer: continuing without the other members until it does`);
       events.peersSeen([]);
     }
@@ -106,17 +107,16 @@ export class Membership {
   /** The path of the tombstone once it says what was published last; undefined: another process cannot replace it. */
   async whereWritten(): Promise<string | undefined> {
     await this.#own.written();
-    const { dir } = this.#options;
-    return this.#own.isWritten && isAbsolute(dir) && (await this.#volume.isLocal()) ? this.#own.store.path : undefined;
+    const { isWritten, store } = this.#own;
+    return isWritten && isAbsolute(store.path) && (await this.#volume.isLocal()) ? store.path : undefined;
   }
 
   async sleepWatch(): Promise<SleepWatch | string> {
-    const { dir } = this.#options;
+    const { isSettled } = this.#own;
     const list = this.#graveyard?.watchList();
-    const sockets = Object.keys(list?.held ?? {}).map((name) => join(dir, handleOf(name)));
+    const sockets = Object.keys(list?.held ?? {}).map((name) => join(this.#volume.dir, handleOf(name)));
     const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;
     const isTooLarge = isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
-    const isSettled = this.#own.isSettled;
     const why = whyAwakeByGraveyard({ isLocal: await this.#volume.isLocal(), isSettled, list, isTooLarge });
     if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
     return { own: this.#own.store.path, sockets, ...list };

@@ -200,8 +200,7 @@ export class OwnTombstone {
   }
 
   async #lastUnderThisName(): Promise<Tombstone | undefined> {
-    const { volume, member } = this.#options;
-    const reading = await volume.read(member.name, undefined);
+    const reading = await this.#options.volume.read(this.#options.member.name, undefined);
     return reading.kind === 'tombstone' ? reading.tombstone : undefined;
   }
 

@@ -29,7 +29,7 @@ const CONNECTING_MS = 6;
 const CLOSING_MS = 34;
 
 export class SimAccess implements VolumeAccess, Watcher {
-  readonly dir = '';
+  readonly dir = '/graveyard';
   readonly #world: AccessWorld;
   readonly #actor: Actor;
   readonly #onWritten: (tombstone: Tombstone) => void;
@@ -65,6 +65,11 @@ export class SimAccess implements VolumeAccess, Watcher {
     if (parsed.ok) return { kind: 'tombstone', tombstone: parsed.tombstone, mark };
     count('read unparsable');
     return { kind: 'unparsable', why: parsed.why };
+  }
+
+  async readGeneration(): Promise<{ readonly generation?: string }> {
+    const { generation, trouble } = this.#world.volume;
+    return generation === undefined || trouble === 'denied' ? {} : { generation };
   }
 
   async make(): Promise<boolean> {

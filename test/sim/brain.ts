@@ -10,18 +10,16 @@ import { endOf } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/prepared/reflexes.ts';
 import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
-import { businessOf, isQuiet, mattersTo } from '../../src/core/pod/interest.ts';
-import { isOfAnotherSession, leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
+import { leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type RestartAsk, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
-import { Graveyard } from '../../src/runtime/graveyard/graveyard.ts';
 import type { HostCommand, WatchCommand } from '../../src/runtime/host/host.ts';
+import { Membership, type MembershipEvents } from '../../src/runtime/membership.ts';
 import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { OwnTombstone } from '../../src/runtime/own-tombstone.ts';
-import { Sleeper, type SleepWatch } from '../../src/runtime/sleep/sleeper.ts';
-import { whyAwakeByGraveyard, withWake } from '../../src/runtime/sleep/why-awake.ts';
+import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
+import { withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { LATE_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from '../../src/runtime/timeouts.ts';
 import type { EventOf } from '../core/host.ts';
 import { SimAccess } from './access.ts';
@@ -34,20 +32,27 @@ import type { CrashPoint } from './scenario.ts';
 import { SeenTraffic } from './seen-traffic.ts';
 import type { World } from './world.ts';
 
-const MAX_FIRST_SCAN_MS = 5_000;
 const SILENT = { say: () => {}, flush: async () => {}, isWriting: false };
 
 export class Brain {
   readonly actor: Actor;
   readonly access: SimAccess;
-  #graveyard: Graveyard | undefined;
   state: State;
   /** It is to die at this point, after so many more events. */
   doom: { point: CrashPoint; events: number; hangs?: boolean } | undefined;
   readonly #world: World;
   readonly #container: Container;
   readonly #clock: SimClock;
-  readonly #own: OwnTombstone;
+  readonly #membership: Membership;
+  readonly #wasWoken: boolean;
+  #isLooking = false;
+  readonly #events: MembershipEvents = {
+    listen: () => this.#listen(),
+    watch: (command) => this.#orderWatch(command),
+    peersSeen: (peers) => this.#meet(peers),
+    // The simulator hands requests to the core itself.
+    stopAsked: () => {},
+  };
   #isHeld: boolean;
   #seq = 0;
   #isAwakening = false;
@@ -88,8 +93,10 @@ export class Brain {
       this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
     );
     this.access = new SimAccess(world.parts, this.actor, onWritten);
-    const own = { volume: this.access, clock: this.#clock, makes: true, member: config, log: SILENT };
-    this.#own = new OwnTombstone(own);
+    const here = { dir: this.access.dir, volume: this.access, clock: this.#clock, makes: true };
+    const { held: heldBefore } = this.#rest;
+    this.#wasWoken = wasWoken;
+    this.#membership = new Membership({ ...here, member: config, log: SILENT, heldBefore, wasWoken });
   }
 
   open(): void {
@@ -137,7 +144,7 @@ export class Brain {
 
   /** False: it cannot take requests yet. */
   askToStop(atMs: number, graceMs: number | undefined, among: readonly string[] | undefined): boolean {
-    if (this.#own.self === undefined) return false;
+    if (!this.#isLooking) return false;
     const now = this.#now();
     this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among }, undefined);
     return true;
@@ -145,7 +152,7 @@ export class Brain {
 
   /** False: it cannot take requests yet. */
   askToRestart(ask: RestartAsk): boolean {
-    if (this.#own.self === undefined) return false;
+    if (!this.#isLooking) return false;
     this.#dispatch({ type: 'restartAsked', at: this.#now(), ask }, undefined);
     // It is removed only then.
     return !this.actor.isDead;
@@ -214,8 +221,9 @@ export class Brain {
   /** Once the tombstone is written and nothing else has happened. */
   #leaveReflexes(known: Known): void {
     if (!isIdle(known.state)) return;
-    this.#after(this.#world.parts.latencyMs + 2, () => {
-      if (isUnchanged(known, { state: this.state, wakeAtMs: this.#wakesAtMs }) && this.#own.isWritten)
+    this.#after(this.#world.parts.latencyMs + 2, async () => {
+      const path = await this.#membership.whereWritten();
+      if (path !== undefined && this.#isAble && isUnchanged(known, { state: this.state, wakeAtMs: this.#wakesAtMs }))
         this.#container.reflexes.leave(known);
     });
   }
@@ -240,16 +248,19 @@ export class Brain {
   async #begin(): Promise<void> {
     this.#claimed.resolve(this.#claim());
     await withTimeout(this.#claimed.promise, MOST.claimingMs, this.#clock.timers);
-    if (!this.#isLeaving && !this.#container.member.config.solo) await this.#look();
+    this.#isLooking = true;
+    if (!this.#isLeaving && !this.#container.member.config.solo) {
+      await this.#membership.watch(this.#events);
+    }
     if (!this.#isLeaving) this.#sleeper?.open();
   }
 
   async #claim(): Promise<void> {
-    const { generation, trouble } = this.#world.volume;
-    if (this.state.generation === undefined && generation !== undefined && trouble !== 'denied')
-      this.#dispatch({ type: 'generationRead', at: this.#now(), generation }, undefined);
+    const isUnread = this.state.generation === undefined && !this.#wasWoken;
+    const generation = isUnread ? await this.#membership.readGeneration() : undefined;
+    if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#now(), generation }, undefined);
     this.#publish();
-    await this.#own.claim(() => this.#listen(), this.#isHeld);
+    await this.#membership.claim(this.#events, this.#isHeld);
   }
 
   #listen(): void {
@@ -259,54 +270,26 @@ export class Brain {
     this.#container.listen();
   }
 
-  /** Like `Membership.watch`. */
-  async #look(): Promise<void> {
-    const { config } = this.#container.member;
-    const graveyard = new Graveyard({
-      volume: this.access,
-      clock: this.#clock,
-      ownName: config.name,
-      named: [...config.mains, ...config.startAfter.map((gate) => gate.name)],
-      matters: (peer, business) => mattersTo(config, business, peer),
-      isQuiet: (peer) => isQuiet(config, peer),
-      onPeers: (peers) => this.#meet(peers),
-      inbox: { self: () => this.#own.self, onAsked: () => {} },
-      onTrouble: () => {},
-      order: (command) => this.#orderWatch(command),
-      heldBefore: this.#rest.held,
-    });
-    this.#graveyard = graveyard;
-    if (this.#own.tombstone !== undefined) graveyard.attend(businessOf(this.#own.tombstone));
-    if (await withTimeout(graveyard.start(), MAX_FIRST_SCAN_MS, this.#clock.timers)) this.#meet([]);
-  }
-
   /** Init watches at once, and answers later. */
   #orderWatch({ number, quiet, sockets }: WatchCommand): void {
     if (!this.#isAble) return;
     const { volume, dice } = this.#world;
     const { isThere } = volume;
     this.#container.commit(undefined, this.#memo, [], this.#dueMs);
-    this.#container.watch(quiet, sockets);
-    if (isThere) this.access.hear((names) => this.#graveyard?.hear({ type: 'changed', names }));
+    this.#container.watch(quiet, sockets.map(memberAt));
+    if (isThere) this.access.hear((names) => this.#membership.hear({ type: 'changed', names }));
     const errno = isThere ? undefined : 'ENOENT';
-    this.#world.agenda.in(dice.short(8), this.actor, () => this.#graveyard?.hear({ type: 'watching', number, errno }));
+    this.#world.agenda.in(dice.short(8), this.actor, () => this.#membership.hear({ type: 'watching', number, errno }));
   }
 
   #meet(peers: readonly PeerView[]): void {
     const isFirst = this.state.peers === undefined;
     this.#dispatch({ type: 'peersSeen', at: this.#now(), peers }, undefined);
     if (!isFirst || this.actor.isDead) return;
-    for (const name of leftoversOfOtherSessions(this.#container.member.config, this.state)) {
-      this.#world.count('leftover cleared');
-      this.#after(this.#world.parts.latencyMs, () => this.#clear(name));
-    }
-  }
-
-  /** Unless a member of ours has written over it by now. */
-  #clear(name: string): void {
-    const { volume } = this.#world;
-    const found = volume.files.get(name)?.read(name);
-    if (found?.ok === true && isOfAnotherSession(this.#container.member.config, found.tombstone)) volume.remove(name);
+    const leftovers = leftoversOfOtherSessions(this.#container.member.config, this.state);
+    if (leftovers.length === 0) return;
+    this.#world.count('leftover cleared');
+    void this.#membership.clear(leftovers);
   }
 
   /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
@@ -317,7 +300,7 @@ export class Brain {
     const { History: _history, ...rest } = whole;
     const tombstone = this.#world.parts.hasHistory ? whole : rest;
     const written = this.#isWrittenByInit ? formatTombstone(tombstone) : undefined;
-    if (this.#own.publish(tombstone, written)) this.#graveyard?.attend(businessOf(tombstone));
+    this.#membership.publish(tombstone, written);
   }
 
   get #memo(): SimMemo {
@@ -333,7 +316,7 @@ export class Brain {
       clock: this.#clock,
       state: () => (this.#isLeaving ? undefined : this.state),
       rest: () => this.#rest,
-      membership: () => (config.solo ? undefined : this),
+      membership: () => (config.solo ? undefined : this.#membership),
       // The simulated init prepares the stop itself.
       prepareStop: () => [],
       commit: (commands, held = this.#rest.held) => this.#commitForSleep(commands, held),
@@ -346,19 +329,6 @@ export class Brain {
     this.#rest = { ...this.#rest, held };
     this.#container.commit(undefined, this.#memo, [], this.#dueMs);
     if (commands.some(({ type }) => type === 'sleep')) this.#container.sleep();
-  }
-
-  async sleepWatch(): Promise<SleepWatch | string> {
-    const list = this.#graveyard?.watchList();
-    const { isSettled } = this.#own;
-    const isLocal = await this.access.isLocal();
-    const why = whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge: false });
-    if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
-    return { own: this.#container.member.name, sockets: Object.keys(list.held), ...list };
-  }
-
-  async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
-    await this.#graveyard?.handOver(quiet, sockets);
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {
@@ -377,7 +347,7 @@ export class Brain {
     const isBlind = mustRescanFirst(this.#container.member.config, this.state, now);
     const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.state.stop !== undefined) {
-      const rescanned = Promise.resolve(this.#graveyard?.rescan());
+      const rescanned = this.#membership.rescan();
       await withTimeout(rescanned, isLong ? MOST.lookingMs : MOST.glancingMs, timers);
       await nextTurn(timers);
     }
@@ -389,16 +359,20 @@ export class Brain {
     this.#isLeaving = true;
     this.#sleeper?.close();
     this.#world.agenda.cancel(this.#timer);
-    const written = this.#claimed.promise.then(() => this.#own.settle());
+    const written = this.#claimed.promise.then(() => this.#membership.settle());
     await withTimeout(written, maxWritingMs(this.state.deadline, this.#now().mono), this.#clock.timers);
     this.#after(4, () => this.#container.end(code, 'left'));
   }
 
-  #after(mostMs: number, does: () => void): void {
+  #after(mostMs: number, does: () => unknown): void {
     this.#world.agenda.in(this.#world.dice.short(mostMs), this.actor, does);
   }
 
   #now(): Instant {
     return this.#clock.now();
   }
+}
+
+function memberAt(socket: string): string {
+  return socket.replace(/^.*\/\.(.*)\.sock$/, '$1');
 }

@@ -20,7 +20,7 @@ export interface FileEventsOptions extends ReaderOptions {
 
 export class FileEvents {
   readonly #options: FileEventsOptions;
-  #endWatch: (() => Promise<void>) | undefined;
+  #endWatch: (() => unknown) | undefined;
   /** Grows with each opening and with the closing, so that what an older opening began has no effect. */
   #opening = 0;
   /** The directory that is watched; undefined: none. */
@@ -53,7 +53,7 @@ export class FileEvents {
       if (opening !== this.#opening) return;
       if (this.#isByHost) return this.#orderWatch(this.#order.quiet, this.#order.sockets);
       const end = await volume.watch((name) => this.#onName(name), onAnything, onError);
-      if (opening !== this.#opening) return await end();
+      if (opening !== this.#opening) return void (await end());
       this.#endWatch = end;
     } catch (error) {
       onError(error as Error);

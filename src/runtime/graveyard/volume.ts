@@ -6,6 +6,7 @@ import { handleOf } from '../../core/format/tombstone.ts';
 import type { Clock } from '../clock.ts';
 import { isLocal } from '../local-volume.ts';
 import { inDirectory, look, makeDirectory, overwriteFile, replaceFile } from './directory.ts';
+import { readGeneration } from './generation.ts';
 import { connectTo, type Handle, probeHandle } from './handle.ts';
 import { type Listing, listMembers, type Reading, readMember } from './read.ts';
 
@@ -25,6 +26,7 @@ export interface VolumeAccess {
   /** As `listMembers` and `readMember`. */
   list(isWanted: (file: string) => boolean): Promise<Listing>;
   read(name: string, known: string | undefined): Promise<Reading>;
+  readGeneration(): ReturnType<typeof readGeneration>;
   /** To the holder of this member's socket; undefined: there is no socket. Rejects with the error of connect(2). */
   connect(name: string): Promise<Connection | undefined>;
   /** Makes the directory. False: it was there. */
@@ -45,16 +47,15 @@ export interface VolumeAccess {
   /** Tells the directory from another one in its place. */
   identity(): Promise<string>;
   /** Watches without the host. Resolves with what ends that. */
-  watch(onName: OnName, onAnything: () => void, onError: (error: Error) => void): Promise<() => Promise<void>>;
+  watch(onName: (name: string) => void, onAnything: () => void, onError: (why: Error) => void): Promise<() => unknown>;
 }
-
-type OnName = (name: string) => void;
 
 export function volumeAt(dir: string): VolumeAccess {
   return {
     dir,
     list: (isWanted) => listMembers(dir, isWanted),
     read: (name, known) => readMember(dir, name, known),
+    readGeneration: () => readGeneration(dir),
     async connect(name) {
       const path = join(dir, handleOf(name));
       // connect(2) follows links, and blocks the whole process on a file system that hangs; lstat takes only a thread.
