@@ -24,8 +24,8 @@ it('the bars of hostile evidence never overlap, and add up to the time of its st
   assert.ok(members.filter((member) => member !== undefined).length > 500);
 });
 
-it(`the reports of ${PODS} simulated pods agree with what the simulator knows`, (t) => {
-  const compared = comparePods(PODS, 1);
+it(`the reports of ${PODS} simulated pods agree with what the simulator knows`, async (t) => {
+  const compared = await comparePods(PODS, 1);
   t.diagnostic(JSON.stringify(compared));
   // Fewer would prove nothing.
   assert.ok(compared.members > 600 && compared.stopped > 300 && compared.forced > 50 && compared.pods > 50);

@@ -13,6 +13,7 @@ import { type Command, statusOf } from '../sim/command.ts';
 import type { Container } from '../sim/container.ts';
 import { Coverage } from '../sim/coverage.ts';
 import { draw } from '../sim/draw.ts';
+import { inMacrotask } from '../sim/microtasks.ts';
 import { World } from '../sim/world.ts';
 
 /** 0 of the simulator's clock. */
@@ -27,14 +28,19 @@ export interface Compared {
   readonly silent: number;
 }
 
-export function comparePod(seed: number): Compared {
+export async function comparePod(seed: number): Promise<Compared> {
   const scenario = draw(seed);
   // What a command leaves behind outside of its group gets its signals in a sweep, which only the log of the run has.
   const swept = new Set<string>();
   const world = new World(scenario, new Coverage().count, (_, who, what) => {
     if (what === `does sweep ${SIGKILL}`) swept.add(who);
   });
-  world.run();
+  await inMacrotask(
+    () => world.run(),
+    (reason) => {
+      throw reason;
+    },
+  );
   // A clock that is turned, or another boot, moves what was written before.
   const isTurned = scenario.faults.some((fault) => fault.do === 'turn clock' || fault.do === 'reboot');
   const told = world.containers.flatMap((container) => tell(container) ?? []);
@@ -168,10 +174,10 @@ function shifted(member: MemberStop, byMs: number): MemberStop {
   };
 }
 
-export function comparePods(count: number, first: number): Compared {
+export async function comparePods(count: number, first: number): Promise<Compared> {
   const total = { members: 0, forced: 0, stopped: 0, pods: 0, silent: 0 };
   for (let seed = first; seed < first + count; seed += 1) {
-    const compared = comparePod(seed);
+    const compared = await comparePod(seed);
     for (const key of ['members', 'forced', 'stopped', 'pods', 'silent'] as const) total[key] += compared[key];
   }
   return total;
@@ -179,5 +185,5 @@ export function comparePods(count: number, first: number): Compared {
 
 if (import.meta.main) {
   const [pods = '10000', first = '1'] = process.argv.slice(2);
-  console.log(JSON.stringify(comparePods(Number(pods), Number(first))));
+  console.log(JSON.stringify(await comparePods(Number(pods), Number(first))));
 }
