@@ -112,7 +112,7 @@ export class Membership {
   }
 
   async sleepWatch(): Promise<SleepWatch | string> {
-    const { isSettled } = this.#own;
+    const isSettled = await this.#own.isSettled();
     const list = this.#graveyard?.watchList();
     const sockets = Object.keys(list?.held ?? {}).map((name) => join(this.#volume.dir, handleOf(name)));
     const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;

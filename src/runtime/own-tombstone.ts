@@ -64,8 +64,9 @@ export class OwnTombstone {
   }
 
   /** The name is ours, and tombstone and socket are as they should be. */
-  get isSettled(): boolean {
-    return this.#isClear && this.#checking === undefined && this.isWritten;
+  async isSettled(): Promise<boolean> {
+    const isQuiet = (): boolean => this.#isClear && this.#checking === undefined && this.isWritten;
+    return isQuiet() && (await this.#options.volume.kindOf(this.#socket)) === 'socket' && isQuiet();
   }
 
   /** The file says what was published last, and another process could replace it. */

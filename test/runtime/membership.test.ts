@@ -92,6 +92,19 @@ function isBy(host: string): (tombstone: Tombstone) => boolean {
   return ({ Incarnation }) => Incarnation === `${host}-1`;
 }
 
+it('a member sleeps only while its own socket is there, which tells others of its next life', async (t) => {
+  const dir = temporaryDirectory();
+  let bind = (): void => {};
+  const { membership, claim } = memberOf(t, dir, 'host-a', (now) => {
+    bind = now;
+  });
+  await claim();
+  await membership.rescan();
+  assert.equal(await membership.sleepWatch(), 'its tombstone or its socket is not written yet');
+  bind();
+  await waitFor('it may sleep', async () => typeof (await membership.sleepWatch()) === 'object');
+});
+
 describe('two members of one name', () => {
   it('the member with the greater id reports a name that two claim at once, and writes no more', async (t) => {
     const dir = temporaryDirectory();
