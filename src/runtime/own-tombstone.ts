@@ -63,10 +63,10 @@ export class OwnTombstone {
     return isKnown ? { boot: Boot, host: hostOf(Incarnation) } : undefined;
   }
 
-  /** The name is ours, and tombstone and socket are as they should be. */
+  /** Whether the name is ours, and tombstone and socket are as they should be. */
   async isSettled(): Promise<boolean> {
-    const isQuiet = (): boolean => this.#isClear && this.#checking === undefined && this.isWritten;
-    return isQuiet() && (await this.#options.volume.kindOf(this.#socket)) === 'socket' && isQuiet();
+    if ((await this.#options.volume.kindOf(this.#socket)) !== 'socket') return false;
+    return this.#isClear && this.#checking === undefined && this.isWritten;
   }
 
   /** The file says what was published last, and another process could replace it. */

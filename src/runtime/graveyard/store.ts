@@ -84,7 +84,8 @@ export class Store {
   /** Writes the last text again if that failed, or if the file is gone. To be called now and then. */
   async tend(): Promise<Trouble | undefined | 'idle'> {
     if (this.#isClosed || this.#wanted === undefined || this.#running !== undefined) return 'idle';
-    if (this.#written === this.#wanted && /file|unknown/.test(await this.#volume.kindOf(this.#name))) return 'idle';
+    const found = this.#written === this.#wanted && (await this.#volume.kindOf(this.#name));
+    if (found === 'file' || found === 'unknown') return 'idle';
     return this.#schedule();
   }
 

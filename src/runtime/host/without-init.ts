@@ -7,7 +7,6 @@ export function tellWhyWithoutInit(why: string): void {
   told()[KEY] = why;
 }
 
-/** `undefined` where no reason was given. */
 export function whyWithoutInit(): string | undefined {
   return told()[KEY];
 }
