@@ -18,6 +18,8 @@ export interface Verdict {
   /** Runs until a law was broken; undefined: none was. */
   readonly runs: number | undefined;
   readonly law: string;
+  /** What broke it, in words. */
+  readonly what: string;
 }
 
 /** Each of them in a copy of its own. */
@@ -51,17 +53,17 @@ function judgeOne(copy: string, mutation: Mutation, runs: number): Verdict {
   const args = ['test/sim/run.ts', '--brief', '--runs', String(runs)];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8', timeout: MAX_MS });
   writeFileSync(path, sound);
-  const breach = /^seed \d+ breaks "([^"]+)"/m.exec(stderr);
+  const [breach, law = '', what = ''] = /^seed \d+ breaks "([^"]+)": (.*)$/m.exec(stderr) ?? [];
   const done = /^(\d+) runs of pods/m.exec(stdout);
-  return { mutation, law: breach?.[1] ?? '', runs: breach === null || done === null ? undefined : Number(done[1]) };
+  return { mutation, law, what, runs: breach === undefined || done === null ? undefined : Number(done[1]) };
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({
     options: { runs: { type: 'string', default: '100000' }, from: { type: 'string', default: '0' } },
   });
-  const verdicts = judge(MUTATIONS.slice(Number(values.from)), Number(values.runs), ({ mutation, runs, law }) => {
-    const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}"`;
+  const verdicts = judge(MUTATIONS.slice(Number(values.from)), Number(values.runs), ({ mutation, runs, law, what }) => {
+    const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}": ${what}`;
     console.log(`${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);
   });
   const missed = verdicts.filter(({ runs }) => runs === undefined).length;
