@@ -6,7 +6,7 @@ import { isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts
 import type { Handle } from '../../src/runtime/graveyard/handle.ts';
 import type { Listing, Reading } from '../../src/runtime/graveyard/read.ts';
 import type { Connection, VolumeAccess } from '../../src/runtime/graveyard/volume.ts';
-import type { Actor, Agenda } from './agenda.ts';
+import { type Actor, type Agenda, isActing } from './agenda.ts';
 import type { Count } from './coverage.ts';
 import type { Dice } from './dice.ts';
 import type { VolumeScenario } from './scenario.ts';
@@ -73,6 +73,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   }
 
   async make(): Promise<boolean> {
+    await this.#takes(0);
     const { volume } = this.#world;
     const isNew = !volume.isThere;
     volume.isThere = true;
@@ -100,6 +101,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   }
 
   async remove(file: string): Promise<void> {
+    await this.#takes(0);
     const { volume } = this.#world;
     const name = file.replace(/^\.(.*)\.sock$/, '$1');
     const isSocket = name !== file;
@@ -223,6 +225,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   }
 
   #takes(mostMs: number, moreMs = 0): Promise<void> {
+    if (!isActing(this.#actor)) return NEVER;
     const ms = this.#world.dice.short(mostMs) + moreMs;
     return ms === 0 ? DONE : new Promise((resolve) => this.#later(ms, resolve));
   }
@@ -233,6 +236,8 @@ export class SimAccess implements VolumeAccess, Watcher {
 }
 
 const DONE = Promise.resolve();
+/** Shared by all who wait in vain, so nothing may ever follow from it. */
+const NEVER = new Promise<never>(() => {});
 
 /** Nothing is ever sent. */
 class SimConnection {

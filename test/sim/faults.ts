@@ -111,7 +111,7 @@ export function ask(world: World, { graceMs, among }: Request, first?: Container
   for (const { container, name } of world.members) {
     if (container?.isRunning !== true || (among !== undefined && !among.includes(name))) continue;
     container.requests.push({ atMs: agenda.nowMs, graceMs });
-    if (container === first && container.brain?.askToStop(atMs, graceMs, among) === true) continue;
+    if (container === first && container.brain?.take({ atMs, graceMs, among, by: 'sexton stop' }) === true) continue;
     for (let time = 0; time < times; time += 1) deliver(container, atMs, graceMs, among);
   }
 }
@@ -127,7 +127,7 @@ function deliver(
     if (container.brain?.actor.frozenUntilMs !== undefined && container.brain.actor.frozenUntilMs > agenda.nowMs)
       return deliver(container, atMs, graceMs, among);
     container.noticeRequest();
-    if (container.brain?.askToStop(atMs, graceMs, among) !== true && container.isRunning)
+    if (container.brain?.take({ atMs, graceMs, among, by: 'sexton stop' }) !== true && container.isRunning)
       deliver(container, atMs, graceMs, among);
   });
 }

@@ -8,6 +8,7 @@
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
+import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import { RESTARTED_MS } from './draw-restarts.ts';
@@ -33,9 +34,13 @@ export function askToRestart(
   world.laws.restarts.asked(ask);
   for (const { container, name } of world.members) {
     if (container?.isRunning !== true || !takesPart(among, name)) continue;
-    if (container === first && container.brain?.askToRestart(ask) === true) continue;
+    if (container === first && container.brain?.take(askOf(ask)) === true) continue;
     for (let time = 0; time < (dice.chance(0.1) ? 2 : 1); time += 1) deliver(container, ask);
   }
+}
+
+function askOf({ requestedMs: atMs, by, graceMs, among, byRule }: RestartAsk): Ask {
+  return { atMs, by, graceMs, among, restart: { byRule } };
 }
 
 function deliver(container: Container, ask: RestartAsk): void {
@@ -46,7 +51,7 @@ function deliver(container: Container, ask: RestartAsk): void {
     const { brain } = container;
     if (brain !== undefined && brain.actor.frozenUntilMs > agenda.nowMs) return deliver(container, ask);
     container.noticeRequest();
-    if (brain?.askToRestart(ask) !== true && container.isRunning) deliver(container, ask);
+    if (brain?.take(askOf(ask)) !== true && container.isRunning) deliver(container, ask);
   });
 }
 

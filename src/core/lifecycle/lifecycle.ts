@@ -53,14 +53,20 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   return finishDraft(draft);
 }
 
-export function reduceAll(config: MemberConfig, state: State, events: readonly Event[]): Reduction {
-  let reduction: Reduction = { state, effects: [], wakeAtMs: undefined };
+/** `observe` is told of each event and of what it alone led to. */
+export function reduceAll(
+  config: MemberConfig,
+  state: State,
+  events: readonly Event[],
+  observe?: (before: State, event: Event, reduction: Reduction) => void,
+): Reduction {
+  let all: Reduction = { state, effects: [], wakeAtMs: undefined };
   for (const event of events) {
-    const { effects } = reduction;
-    reduction = reduce(config, reduction.state, event);
-    reduction = { ...reduction, effects: [...effects, ...reduction.effects] };
+    const reduction = reduce(config, all.state, event);
+    observe?.(all.state, event, reduction);
+    all = { ...reduction, effects: [...all.effects, ...reduction.effects] };
   }
-  return reduction;
+  return all;
 }
 
 /** The time that a supervisor may take from the first events to its first action. */

@@ -18,6 +18,7 @@ import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../
 import { SIGTERM } from '../../core/signals.ts';
 import type { State } from '../../core/state/state.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Timer, Timers } from '../clock.ts';
 import { MAX_PREPARED_BYTES } from '../host/frames.ts';
 import type { HostCommand } from '../host/host.ts';
 import { isLocalFile } from '../local-volume.ts';
@@ -31,6 +32,7 @@ export interface ReflexesOptions {
    */
   readonly tombstoneAt: () => Promise<string | undefined>;
   readonly log: Log;
+  readonly timers: Timers;
   /** Where the host leaves the evidence; undefined: nowhere. */
   readonly terminationLog: TerminationLog | undefined;
   /** The end is to be reported in a way that the host does not know. */
@@ -46,7 +48,7 @@ export class Reflexes {
   #latest: Known | undefined;
   /** What the host has been left with; undefined: nothing. */
   #left: Left | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   /** `isResumed`: a supervisor before this one may have left something. */
   constructor(options: ReflexesOptions, isResumed: boolean) {
@@ -59,8 +61,9 @@ export class Reflexes {
     const [before, latest] = [this.#latest, { state, wakeAtMs }];
     this.#latest = latest;
     if (before !== undefined && isUnchanged(before, latest)) return [];
-    clearTimeout(this.#timer);
-    if (isIdle(state)) this.#timer = setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
+    const { timers } = this.#options;
+    timers.clearTimeout(this.#timer);
+    if (isIdle(state)) this.#timer = timers.setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
     if (this.#left === undefined) return [];
     this.#left = undefined;
     return [NO_ENDS, NO_MAINS];

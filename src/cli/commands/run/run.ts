@@ -6,6 +6,7 @@ import type { DropIn } from '../../../config/dropin/line.ts';
 import { keptConfig, type RunConfig, restoredConfig } from '../../../config/run-config.ts';
 import type { State } from '../../../core/state/state.ts';
 import { readBootId, SystemClock } from '../../../runtime/clock.ts';
+import { collectGarbageWhenIdle } from '../../../runtime/garbage.ts';
 import type { Hello, Host } from '../../../runtime/host/host.ts';
 import { InitHost } from '../../../runtime/host/init.ts';
 import { whyWithoutInit } from '../../../runtime/host/without-init.ts';
@@ -61,6 +62,7 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
   const about = { ...others, member, host, wishes, clock, log, openMembership, sendTrace };
   const kept = { config: keptConfig(config, version), ...(remarks && { remarks }) };
   await new Supervisor({ ...about, ...kept, bootId: readBootId() }).start();
+  collectGarbageWhenIdle();
 }
 
 /** sexton-init when it started us, with what it says first; else this process itself. */
