@@ -6,11 +6,10 @@ import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone
 import type { Reduction } from '../../src/core/state/draft.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
-import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
 import type { Commit, DirectoryNews, Hello, Host, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
 import type { Log } from '../../src/runtime/log/log.ts';
 import type { Machine } from '../../src/runtime/machine.ts';
-import { Membership, type MembershipEvents, type MembershipOptions } from '../../src/runtime/membership.ts';
+import { Membership, type MembershipOptions } from '../../src/runtime/membership.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { SimAccess } from './access.ts';
 import { type Actor, actor, freeze, isActing } from './agenda.ts';
@@ -32,7 +31,6 @@ export class Brain implements Host {
   state: State;
   /** It is to die at this point, after so many more events. */
   doom: { point: CrashPoint; events: number; hangs?: boolean } | undefined;
-  onAsked: ((ask: Ask) => void) | undefined;
   readonly #world: World;
   readonly #container: Container;
   readonly #supervisor: Supervisor;
@@ -53,7 +51,7 @@ export class Brain implements Host {
     const { hostId, startedAtMs, memo } = container;
     const fresh = (): State => initialState({ hostId, bootId, startedAtMs, now: clock.now(), solo: member.solo });
     this.state = memo === undefined ? fresh() : { ...memo.state, peers: undefined, isAwake: false };
-    this.access = new SimAccess(parts, this.actor, (tombstone) => {
+    this.access = new SimAccess(parts, member.name, this.actor, (tombstone) => {
       container.writtenAtMs ??= agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
     });
@@ -76,7 +74,7 @@ export class Brain implements Host {
       machine,
       openMembership: async (before) => {
         await this.#takes(3);
-        return new SimMembership({ ...here, ...before }, this, parts.hasHistory);
+        return new SimMembership({ ...here, ...before }, parts.hasHistory);
       },
       observe: (...step) => this.#see(...step),
     });
@@ -109,11 +107,11 @@ export class Brain implements Host {
     this.access.stop();
   }
 
-  /** Init has something to tell. */
-  awaken(): void {
+  /** Init has something to tell, at least so much later. */
+  awaken(leastMs = 0): void {
     if (this.#isAwakening) return;
     this.#isAwakening = true;
-    this.#world.agenda.in(this.#world.dice.short(4), this.actor, () => {
+    this.#world.agenda.in(leastMs + this.#world.dice.short(4), this.actor, () => {
       this.#isAwakening = false;
       this.#hearAll();
     });
@@ -126,13 +124,6 @@ export class Brain implements Host {
     if (isThere) this.access.hear((names) => this.#onNews({ type: 'changed', names }));
     const errno = isThere ? undefined : 'ENOENT';
     agenda.in(dice.short(8), this.actor, () => this.#onNews({ type: 'watching', number, errno }));
-  }
-
-  /** False: it cannot take requests yet. */
-  take(ask: Ask): boolean {
-    if (!this.isAble || this.onAsked === undefined) return false;
-    this.onAsked(ask);
-    return this.isAble;
   }
 
   /** A supervisor that is lost dies, or hangs, right after its next commit. */
@@ -190,18 +181,11 @@ const DONE = Promise.resolve();
 
 /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
 class SimMembership extends Membership {
-  readonly #by: Brain;
   readonly #hasHistory: boolean;
 
-  constructor(options: MembershipOptions, by: Brain, hasHistory: boolean) {
+  constructor(options: MembershipOptions, hasHistory: boolean) {
     super(options);
-    this.#by = by;
     this.#hasHistory = hasHistory;
-  }
-
-  override watch(events: MembershipEvents): Promise<void> {
-    this.#by.onAsked = events.stopAsked;
-    return super.watch(events);
   }
 
   override publish(tombstone: Tombstone, written?: string): void {

@@ -43,6 +43,8 @@ const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handl
 /** So much later than a supervisor would init KILL a command that its mains have ended. */
 const BEHIND_MS = 1_000;
 const HANGS_AFTER_MS = 10_000;
+/** What it takes to read a request that has come just before. */
+const RACE_MS = 20;
 /** What it may take until a handle is there, once the supervisor has asked for it. */
 export const BINDING_MS = 3;
 
@@ -205,7 +207,7 @@ export class Container {
     this.#pump();
   }
 
-  push(event: EventOf | EndWritten, isOnce = false): void {
+  push(event: EventOf | EndWritten, isOnce = false, leastMs = 0): void {
     this.#seq += 1;
     const before = this.queue.at(-1);
     const isInstant = event.type === 'stopSent' && event.isByMains && before?.atMs === this.world.agenda.monoMs;
@@ -213,7 +215,7 @@ export class Container {
     const at = instantAt({ mono, wall }, mono + (isInstant ? 1 : 0));
     const queued = { seq: this.#seq, atMs: at.mono, wall: at.wall, event, isOnce };
     this.queue.push(queued);
-    this.brain?.awaken();
+    this.brain?.awaken(leastMs);
     this.#wakeByEvent();
     this.#arm();
     this.#judgeIn(HANGS_AFTER_MS, queued);
@@ -237,7 +239,8 @@ export class Container {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
     this.#starts.commit(this.world.agenda.monoMs);
-    if (memo !== undefined) this.memo = { text: memo, state };
+    const text = memo ?? this.memo?.text;
+    if (text !== undefined) this.memo = { text, state };
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
     this.reflexes.commit();
     for (const command of commands) this.#obey(command);
@@ -262,8 +265,8 @@ export class Container {
   #watch(command: WatchCommand): void {
     const { volume, parts } = this.world;
     this.#vigil?.stop();
-    const { quiet, sockets } = command;
-    const orders = { quiet, held: sockets.map(memberAt) };
+    const { ownName, quiet, sockets } = command;
+    const orders = { ownName, quiet, held: sockets.map(memberAt) };
     this.#vigil = new Vigil(volume, orders, parts.onEnd, (why, name) => this.wake(why, name));
     this.brain?.watch(command);
   }
@@ -296,13 +299,6 @@ export class Container {
 
   get isAsleep(): boolean {
     return this.#nap !== undefined;
-  }
-
-  /** A stop request is left in the graveyard. */
-  noticeRequest(): void {
-    this.#vigil?.asked();
-    // Also behind a change that a prepared stop has passed over.
-    if (this.member.config.solo || this.#nap?.hasPassedOver === true) this.wake('a request');
   }
 
   /** What is the prelude of a prepared end starts no supervisor, for a while. */
@@ -724,8 +720,8 @@ export class Container {
       if (isWritten) {
         const { id, pid, code = 0 } = event;
         this.#host.take();
-        this.push({ type: 'endWritten', id, pid, code });
-        comeBetween(this, 'prepared end');
+        const isRace = comeBetween(this, 'prepared end');
+        this.push({ type: 'endWritten', id, pid, code }, false, isRace ? RACE_MS : 0);
         if (this.isAlone) this.#leaveUnrecorded(statusOf(event));
         return;
       }

@@ -29,8 +29,8 @@ export function trafficOf({ agenda, dice }: World, by: Actor): Traffic {
     #count(sinceMs: number, connections: number): void {
       const lastMs = dice.chance(0.5) ? agenda.monoMs : sinceMs;
       this.#counting = agenda.in(COUNT_MS, by, () => {
-        this.#options.onSeen({ lastMs, connections, ignored: 0, open: dice.int(2), byAddress: 0 });
         this.#count(lastMs, connections + 1);
+        this.#options.onSeen({ lastMs, connections, ignored: 0, open: dice.int(2), byAddress: 0 });
       });
     }
   };
