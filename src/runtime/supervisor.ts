@@ -13,7 +13,7 @@
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
-import { reduceAll } from '../core/lifecycle/lifecycle.ts';
+import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
@@ -32,7 +32,7 @@ import type { Host, HostCommand, HostEvent } from './host/host.ts';
 import { errnoText, eventOf, programOf } from './host/host-events.ts';
 import type { Log } from './log/log.ts';
 import { TerminationLogWriter } from './log/termination-log.ts';
-import { MACHINE, type Machine } from './machine.ts';
+import type { Machine } from './machine.ts';
 import type { Membership, MembershipEvents, MembershipOptions } from './membership.ts';
 import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
 import { withOwnKill } from './oom.ts';
@@ -65,9 +65,8 @@ export interface SupervisorOptions {
   readonly terminationLog?: TerminationLog | undefined;
   /** Sends the end to a collector, within this many milliseconds; resolves with why it could not. */
   readonly sendTrace?: ((state: State, maxMs: number) => Promise<string | undefined>) | undefined;
-  /** Default: this machine. */
-  readonly machine?: Machine;
-  readonly observe?: Parameters<typeof reduceAll>[3];
+  readonly machine: Machine;
+  readonly observe?: Observe;
 }
 
 export interface Remarks {
@@ -95,7 +94,6 @@ export class Supervisor {
   #leaving = false;
   readonly #claimed = Promise.withResolvers<void>();
   readonly #means: Means;
-  readonly #machine: Machine;
   #oomKills: number | undefined;
   readonly #services: OptionalServices;
   readonly #terminationLog: TerminationLogWriter;
@@ -110,13 +108,12 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#terminationLog = new TerminationLogWriter(options);
-    const { member, http, log, clock, program, wishes, machine = MACHINE } = options;
-    this.#machine = machine;
+    const { member, http, log, clock, program, wishes, machine } = options;
     this.#means = {
       program,
       firstOnly: wishes.firstOnly,
       log,
-      networkTasks: new NetworkTasks(this.#onNetworkTaskEnded.bind(this), clock.timers, machine.loadActions),
+      networkTasks: new NetworkTasks((id, end) => this.#onNetworkTaskEnded(id, end), machine.loadActions),
       traffic: new TrafficWatcher(options, (event) => this.#dispatch(event)),
       onExit: (code) => void this.#exit(code),
     };
@@ -147,8 +144,7 @@ export class Supervisor {
 
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
-    const { host, wishes, member, clock, log, openMembership, bootId } = this.#options;
-    const { readOomKills } = this.#machine;
+    const { host, wishes, member, clock, log, openMembership, bootId, machine } = this.#options;
     const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
     const hello = await host.open(onEvent, (news) => this.#membership?.hear(news));
     const { hostId, startedAt: startedAtMs, memo, wokenBy } = hello;
@@ -162,13 +158,13 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, wokenBy);
-    if (resumed === undefined) this.#oomKills = hello.oomKills ?? readOomKills();
-    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills, readOomKills());
+    if (resumed === undefined) this.#oomKills = hello.oomKills ?? machine.readOomKills();
+    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills, machine.readOomKills());
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await nextTurn(clock.timers);
-    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
+    this.#dispatch({ type: 'booted', at: clock.now() }, { also: wishes.commands });
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
     const events: MembershipEvents = {
@@ -216,11 +212,10 @@ export class Supervisor {
 
   #makeReflexes(isResumed: boolean): Reflexes {
     const { member, log, terminationLog, sendTrace, clock } = this.#options;
-    const { timers } = clock;
     const tombstoneAt = async (): Promise<string | undefined> => this.#membership?.whereWritten();
     const commit = (commands: readonly HostCommand[]): void => this.#commit(undefined, commands);
     const needsSupervisor = sendTrace !== undefined;
-    return new Reflexes({ member, tombstoneAt, log, timers, terminationLog, needsSupervisor, commit }, isResumed);
+    return new Reflexes({ member, tombstoneAt, log, clock, terminationLog, needsSupervisor, commit }, isResumed);
   }
 
   #onFileContent(index: number, digest: string, isChange: boolean): void {
@@ -262,18 +257,18 @@ export class Supervisor {
     const at = instantAt(now, Math.min(event.at, now.mono));
     if (event.type === 'endWritten') return this.#onEndWritten(event, { ...at, wall: event.wall });
     const program = this.#state && programOf(member, this.#state, event);
-    this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
+    this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), { ack: event.seq });
   }
 
   #onEndWritten({ id, pid, seq, code }: HostEvent & { type: 'endWritten' }, at: Instant): void {
     const written = this.#reflexes?.writtenBy(at, code);
-    this.#dispatchAll(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
+    this.#dispatch(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
   }
 
   /** Whether the kernel has killed a process of this container for want of memory since this was asked last. */
   #isOomKill(event: HostEvent): boolean {
     if ((event.type !== 'exited' && event.type !== 'helperEnded') || event.signal !== SIGKILL) return false;
-    const [before, now] = [this.#oomKills, this.#machine.readOomKills()];
+    const [before, now] = [this.#oomKills, this.#options.machine.readOomKills()];
     const isOom = before !== undefined && now !== undefined && now > before;
     // That of a helper is one; with the command all before it are done with.
     this.#oomKills = isOom && event.type === 'helperEnded' ? before + 1 : now;
@@ -287,14 +282,10 @@ export class Supervisor {
     this.#dispatch({ type: 'taskEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
-  #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
-    this.#dispatchAll([event], { ack, also });
-  }
-
-  #dispatchAll(events: readonly Event[], { ack, also = [], written }: Turn): void {
+  #dispatch(events: Event | readonly Event[], { ack, also = [], written }: Turn = {}): void {
     const { member, observe } = this.#options;
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
-    const { state, effects, wakeAtMs } = reduceAll(member, this.#state, events, observe);
+    const { state, effects, wakeAtMs } = reduceAll(member, this.#state, [events].flat(), observe);
     this.#state = state;
     const { commands, afterCommit } = planOf(effects, this.#means);
     const left = this.#reflexes?.follow(state, wakeAtMs) ?? [];

@@ -53,13 +53,10 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   return finishDraft(draft);
 }
 
-/** `observe` is told of each event and of what it alone led to. */
-export function reduceAll(
-  config: MemberConfig,
-  state: State,
-  events: readonly Event[],
-  observe?: (before: State, event: Event, reduction: Reduction) => void,
-): Reduction {
+/** Is told of each event, and of what it alone has led to. */
+export type Observe = (before: State, event: Event, reduction: Reduction) => void;
+
+export function reduceAll(config: MemberConfig, state: State, events: readonly Event[], observe?: Observe): Reduction {
   let all: Reduction = { state, effects: [], wakeAtMs: undefined };
   for (const event of events) {
     const reduction = reduce(config, all.state, event);

@@ -4,7 +4,6 @@
  */
 import type { Effect } from '../../core/state/events.ts';
 import { timedOutAfter } from '../../core/time.ts';
-import { NODE_TIMERS, type Timers } from '../clock.ts';
 import { MACHINE, type Machine } from '../machine.ts';
 import type { ActionEnd, RunningAction } from './probe.ts';
 
@@ -18,13 +17,11 @@ interface Entry {
 
 export class NetworkTasks {
   readonly #onEnd: (id: number, end: ActionEnd) => void;
-  readonly #timers: Timers;
   readonly #load: Machine['loadActions'];
   readonly #entries = new Map<number, Entry>();
 
-  constructor(onEnd: (id: number, end: ActionEnd) => void, timers = NODE_TIMERS, load = MACHINE.loadActions) {
+  constructor(onEnd: (id: number, end: ActionEnd) => void, load = MACHINE.loadActions) {
     this.#onEnd = onEnd;
-    this.#timers = timers;
     this.#load = load;
   }
 
@@ -50,7 +47,7 @@ export class NetworkTasks {
     if (entry.action !== undefined) return entry.action.expire();
     this.#entries.delete(id);
     const detail = timedOutAfter(entry.timeoutMs ?? 0);
-    this.#timers.setImmediate(() => this.#onEnd(id, { ok: false, detail, output: '' }));
+    queueMicrotask(() => this.#onEnd(id, { ok: false, detail, output: '' }));
   }
 
   endAll(): void {

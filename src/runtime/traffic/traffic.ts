@@ -6,7 +6,7 @@ import type { Effect, Event } from '../../core/state/events.ts';
 import type { Clock } from '../clock.ts';
 import type { Host } from '../host/host.ts';
 import { ownPorts } from '../http/http.ts';
-import { MACHINE, type Machine } from '../machine.ts';
+import type { Machine } from '../machine.ts';
 import type { TrafficWatch } from './watch.ts';
 
 interface Surroundings {
@@ -14,7 +14,7 @@ interface Surroundings {
   readonly host: Host;
   readonly member: MemberConfig;
   readonly http?: HttpOptions | undefined;
-  readonly machine?: Machine;
+  readonly machine: Machine;
 }
 
 export class TrafficWatcher {
@@ -30,7 +30,7 @@ export class TrafficWatcher {
 
   /** Never rejects: a drain that cannot be watched takes its longest time. */
   async watch({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
-    const { clock, host, member, http, machine = MACHINE } = this.#surroundings;
+    const { clock, host, member, http, machine } = this.#surroundings;
     const onUnseen = (why: string): void => this.#onEvent({ type: 'trafficUnavailable', at: clock.now(), why });
     this.#isWanted = true;
     try {
