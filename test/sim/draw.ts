@@ -4,6 +4,7 @@
  */
 import type { RestartPolicy } from '../../src/core/config.ts';
 import { Dice } from './dice.ts';
+import { withCalm } from './draw-calm.ts';
 import { drawFaults } from './draw-faults.ts';
 import { withLosses } from './draw-losses.ts';
 import { drawMembers } from './draw-members.ts';
@@ -23,7 +24,9 @@ export function draw(seed: number): Scenario {
   const volume = drawVolume(dice, members, session !== undefined);
   const backoffMs = dice.pick([100, 1_000, 5_000]);
   const race = drawRace(seed, members);
-  return withLosses(withRestarts({ seed, policy, graceMs, backoffMs, begins, volume, members, faults, race, lastMs }));
+  return withCalm(
+    withLosses(withRestarts({ seed, policy, graceMs, backoffMs, begins, volume, members, faults, race, lastMs })),
+  );
 }
 
 function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: boolean): VolumeScenario {

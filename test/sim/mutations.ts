@@ -263,12 +263,6 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'to: range.to, final: true, text',
   },
   {
-    breaks: 'init holds a stop request only where nothing but the mains is waited for',
-    file: 'lifecycle/prepared/reflexes.ts',
-    from: "if (asked.state.stop?.waitsFor !== 'turn' || asked",
-    to: 'if (asked',
-  },
-  {
     breaks: 'a prepared stop gives way to a supervisor before anything is due',
     file: 'lifecycle/prepared/prepared-ends.ts',
     from: 'graceMs / 2, ...dueMs)',

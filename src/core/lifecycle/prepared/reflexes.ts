@@ -94,7 +94,7 @@ function holdsUntilGone(config: MemberConfig, state: State, names: readonly stri
   if (config.hold.kind !== 'always') return false;
   const at = instantAt(state.now, Math.floor(state.now.mono) + 1);
   const asked = reduce(config, state, { type: 'signal', at, signal: SIGTERM, senderPid: 0, fromTerminal: false });
-  if (asked.state.stop?.waitsFor !== 'turn' || asked.effects.some(({ type }) => type !== 'log')) return false;
+  if (asked.effects.some(({ type }) => type !== 'log')) return false;
   return [true, false].every((isFinal) => {
     const gone = mainsGone(asked.state, names, instantAt(at, at.mono + 1), isFinal);
     return signalBy(reduce(config, asked.state, gone)) === signal;
