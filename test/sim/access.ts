@@ -119,6 +119,7 @@ export class SimAccess implements VolumeAccess, Watcher {
     if (volume.trouble === 'read-only' || volume.trouble === 'denied') throw DENIED;
     if (isSocket) volume.sockets.delete(name);
     else volume.remove(name);
+    if (isMemberName(file)) this.#world.count('leftover cleared');
   }
 
   /** No writer leaves anything else. */

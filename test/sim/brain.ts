@@ -58,8 +58,14 @@ export class Brain implements Host {
     const log = SILENT as unknown as Log;
     const machine: Machine = {
       readOomKills: () => container.oomKills,
-      loadActions: async () => ({ startAction: (...how) => container.startAction(...how) }),
-      loadTraffic: async () => ({ TrafficWatch: trafficOf(world, this.actor) }),
+      loadActions: async () => {
+        await this.#takes(2);
+        return { startAction: (...how) => container.startAction(...how) };
+      },
+      loadTraffic: async () => {
+        await this.#takes(2);
+        return { TrafficWatch: trafficOf(world, this.actor) };
+      },
     };
     const here = { dir: this.access.dir, volume: this.access, clock, makes: true, member, log };
     this.#supervisor = new Supervisor({

@@ -132,6 +132,7 @@ export class Container {
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
   #isBinding = false;
+  #isStarting = false;
   #nap: Nap | undefined;
 
   constructor(world: World, member: Member) {
@@ -155,6 +156,11 @@ export class Container {
 
   get command(): Command | undefined {
     return this.commands.at(-1);
+  }
+
+  /** One that has not said anything yet counts. */
+  get hasSupervisor(): boolean {
+    return this.brain !== undefined || this.#isStarting;
   }
 
   get isCommandAlive(): boolean {
@@ -426,7 +432,9 @@ export class Container {
     this.becomeLost();
     this.reflexes.expire(this.#dueMs);
     this.#dueMs = undefined;
+    this.#isStarting = true;
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
+      this.#isStarting = false;
       if (agenda.nowMs < this.starvedUntilMs) {
         this.world.count('supervisor not started');
         return this.#startNext(false);

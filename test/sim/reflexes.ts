@@ -146,7 +146,7 @@ export class SimReflexes {
     this.writtenDeadlineMs = parsed.tombstone.Deadline;
     this.#compareEnd(left.state, moments, { at, how }, text);
     const leavesWith = end.code === 'same' ? status : end.code;
-    if (this.#container.brain === undefined && leavesWith !== undefined) {
+    if (!this.#container.hasSupervisor && leavesWith !== undefined) {
       world.count('left as prepared');
       this.#container.end(leavesWith, 'left');
     }
