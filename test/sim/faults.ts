@@ -57,6 +57,7 @@ export function befall(world: World, fault: Fault): void {
       });
       return;
     case 'wipe':
+      world.laws.restarts.lost([...volume.files.keys()]);
       volume.wipe();
       // Whoever wiped the directory makes it again; a member that has something to write may do so earlier.
       agenda.in(fault.forMs, undefined, () => {

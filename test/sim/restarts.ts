@@ -5,7 +5,7 @@
  * Law "gates": a command is started again only after its gates have opened again.
  * Law "all live again": all commands live after a restart that nothing interrupted.
  */
-import { RESTART_VERSION } from '../../src/core/format/stop-request.ts';
+import { isRequestFor, RESTART_VERSION } from '../../src/core/format/stop-request.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
@@ -39,7 +39,7 @@ interface Asked {
   readonly ask: RestartAsk;
   readonly atMs: number;
   /** The containers that ran then, and the last command that each had started. */
-  readonly before: ReadonlyMap<Container, number>;
+  readonly before: Map<Container, number>;
 }
 
 /** A restart that a tombstone announces, and since and until when it does. */
@@ -82,6 +82,16 @@ export class Restarts {
     this.#asked.push(asked);
     const atMs = Math.max(agenda.nowMs, this.#world.calmAtMs) + RESTARTED_MS - 5_000;
     agenda.at(atMs, undefined, () => this.#judge(asked));
+  }
+
+  /** These files are deleted: whose request is among them may never hear of it. */
+  lost(files: readonly string[]): void {
+    for (const { ask, before } of this.#asked)
+      for (const container of before.keys()) {
+        if (ask.by !== BY_FAULT || !files.some((file) => isRequestFor(container.member.name, file))) continue;
+        this.#world.count('excused: a request for a restart that was deleted before it was read');
+        before.delete(container);
+      }
   }
 
   isAsked(state: State): boolean {
