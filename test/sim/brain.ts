@@ -2,14 +2,14 @@
  * One life of a supervisor: the real one, between a simulated init and a simulated graveyard. It may be killed between
  * any two things that it does. What goes on in it behind that reaches nothing, as all that it does goes through ports.
  */
-import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import type { Reduction } from '../../src/core/state/draft.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import type { Commit, DirectoryNews, Hello, Host, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
 import type { Log } from '../../src/runtime/log/log.ts';
 import type { Machine } from '../../src/runtime/machine.ts';
-import { Membership, type MembershipOptions } from '../../src/runtime/membership.ts';
+import { Membership } from '../../src/runtime/membership.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { SimAccess } from './access.ts';
 import { type Actor, actor, freeze, isActing } from './agenda.ts';
@@ -58,14 +58,8 @@ export class Brain implements Host {
     const log = SILENT as unknown as Log;
     const machine: Machine = {
       readOomKills: () => container.oomKills,
-      loadActions: async () => {
-        await this.#takes(2);
-        return { startAction: (...how) => container.startAction(...how) };
-      },
-      loadTraffic: async () => {
-        await this.#takes(2);
-        return { TrafficWatch: trafficOf(world, this.actor) };
-      },
+      loadActions: () => this.#takes(2, { startAction: (...how) => container.startAction(...how) }),
+      loadTraffic: () => this.#takes(2, { TrafficWatch: trafficOf(world, this.actor) }),
     };
     const here = { dir: this.access.dir, volume: this.access, clock, makes: true, member, log };
     this.#supervisor = new Supervisor({
@@ -79,8 +73,8 @@ export class Brain implements Host {
       sleepAfterMs,
       machine,
       openMembership: async (before) => {
-        await this.#takes(3);
-        return new SimMembership({ ...here, ...before }, parts.hasHistory);
+        const membership = new Membership(await this.#takes(3, { ...here, ...before }));
+        return parts.hasHistory ? membership : withoutHistory(membership);
       },
       observe: (...step) => this.#see(...step),
     });
@@ -177,27 +171,21 @@ export class Brain implements Host {
     return true;
   }
 
-  #takes(mostMs: number): Promise<void> {
+  #takes<T>(mostMs: number, result: T): Promise<T> {
     const { agenda, dice } = this.#world;
-    return new Promise((resolve) => agenda.in(dice.short(mostMs), this.actor, resolve));
+    return new Promise((resolve) => agenda.in(dice.short(mostMs), this.actor, () => resolve(result)));
   }
 }
 
 const DONE = Promise.resolve();
 
 /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
-class SimMembership extends Membership {
-  readonly #hasHistory: boolean;
-
-  constructor(options: MembershipOptions, hasHistory: boolean) {
-    super(options);
-    this.#hasHistory = hasHistory;
-  }
-
-  override publish(tombstone: Tombstone, written?: string): void {
-    if (this.#hasHistory) return super.publish(tombstone, written);
+function withoutHistory(membership: Membership): Membership {
+  const publish = membership.publish.bind(membership);
+  membership.publish = (tombstone, written) => {
     const { History: _history, ...rest } = tombstone;
     const isWritten = written !== undefined && written === formatTombstone(tombstone);
-    super.publish(rest, isWritten ? formatTombstone(rest) : undefined);
-  }
+    publish(rest, isWritten ? formatTombstone(rest) : undefined);
+  };
+  return membership;
 }

@@ -252,10 +252,6 @@ export class Container {
     for (const command of commands) this.#obey(command);
     this.#arm();
     this.#pump();
-    for (const command of commands) {
-      if (command.type === 'sleep') this.#sleep();
-      if (command.type === 'exit') this.end(command.code, 'left');
-    }
   }
 
   /** Runs this for the supervisor, in its process. */
@@ -603,62 +599,39 @@ export class Container {
   }
 
   #obey(command: HostCommand): void {
-    switch (command.type) {
-      case 'spawn':
-        return this.#spawn(command.id);
-      case 'kill': {
-        // Init has passed it on, and the supervisor has not heard of that yet.
-        const isKnown = ({ event, isOnce }: Queued): boolean =>
-          (event.type === 'forwarded' && event.as === command.signal && isOnce) ||
-          (event.type === 'stopSent' && event.signal === command.signal);
-        if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
-        this.#recordSignal(command.signal);
-        return this.#order(command);
-      }
-      case 'forward':
-        this.#forward = command.table;
-        return;
-      case 'exec': {
-        if (command.id <= this.#lastHelper) return;
-        this.#lastHelper = command.id;
-        const { id, argv } = command;
-        return this.#order({ type: 'startTask', id, action: { kind: 'exec', argv }, timeoutMs: undefined });
-      }
-      case 'endHelper':
-        return this.#order({ type: 'endTask', id: command.id });
-      case 'forwardOnce':
-      case 'sweep':
-        return this.#order(command);
-      case 'fallback':
-        this.#fallback = command;
-        return;
-      case 'killAt':
-        this.#killAtMs = command.atMs;
-        return;
-      case 'leaveAt':
-        this.#leaveAtMs = command.atMs;
-        return;
-      case 'due':
-        return this.#expect(command.atMs);
-      case 'listen':
-        return this.#listen();
-      case 'watch':
-        return this.#watch(command);
-      case 'preparedEnds':
-        return this.reflexes.prepareEnds(command);
-      case 'endWith':
-        return this.reflexes.prepareEndWith(command);
-      // These are of no consequence here, or follow when all of the commit is done.
-      case 'firstOnly':
-      case 'parentDeath':
-      case 'tellReaped':
-      case 'asleepAt':
-      case 'sleep':
-      case 'exit':
-        return;
-      default:
-        return command satisfies never;
-    }
+    const { type } = command;
+    if (type === 'spawn') this.#spawn(command.id);
+    if (type === 'kill') this.#kill(command.signal, command.id);
+    if (type === 'forward') this.#forward = command.table;
+    if (type === 'forwardOnce' || type === 'sweep') this.#order(command);
+    if (type === 'exec') this.#startHelper(command.id, command.argv);
+    if (type === 'endHelper') this.#order({ type: 'endTask', id: command.id });
+    if (type === 'fallback') this.#fallback = command;
+    if (type === 'killAt') this.#killAtMs = command.atMs;
+    if (type === 'leaveAt') this.#leaveAtMs = command.atMs;
+    if (type === 'due') this.#expect(command.atMs);
+    if (type === 'listen') this.#listen();
+    if (type === 'watch') this.#watch(command);
+    if (type === 'preparedEnds') this.reflexes.prepareEnds(command);
+    if (type === 'endWith') this.reflexes.prepareEndWith(command);
+    if (type === 'sleep') this.#sleep();
+    if (type === 'exit') this.end(command.code, 'left');
+  }
+
+  #kill(signal: number, id: number): void {
+    // Init has passed it on, and the supervisor has not heard of that yet.
+    const isKnown = ({ event, isOnce }: Queued): boolean =>
+      (event.type === 'forwarded' && event.as === signal && isOnce) ||
+      (event.type === 'stopSent' && event.signal === signal);
+    if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
+    this.#recordSignal(signal);
+    this.#order({ type: 'kill', id, signal });
+  }
+
+  #startHelper(id: number, argv: readonly [string, ...string[]]): void {
+    if (id <= this.#lastHelper) return;
+    this.#lastHelper = id;
+    this.#order({ type: 'startTask', id, action: { kind: 'exec', argv }, timeoutMs: undefined });
   }
 
   #spawn(id: number): void {

@@ -92,13 +92,11 @@ export class SimReflexes {
   /** Until when these events start no supervisor, CLOCK_MONOTONIC; undefined: they do. */
   preparedUntil(queue: readonly Queued[]): number | undefined {
     const [first] = queue;
-    const { ends, signal, patienceMs } = this.#ends?.command ?? {};
-    if (first === undefined || ends === undefined || signal === undefined || patienceMs === undefined) return undefined;
-    if (!this.#container.isAsleep || !this.#holds(first.atMs)) return undefined;
+    const { ends = [], signal, patienceMs = 0 } = this.#ends?.command ?? {};
+    if (first === undefined || !this.#container.isAsleep || !this.#holds(first.atMs)) return undefined;
     const prelude = preludeOf(queue, signal);
-    return prelude !== undefined && ends.some((end) => end.prelude.startsWith(prelude))
-      ? first.atMs + patienceMs
-      : undefined;
+    const isBegun = prelude !== undefined && ends.some((end) => end.prelude.startsWith(prelude));
+    return isBegun ? first.atMs + patienceMs : undefined;
   }
 
   /** How long a change starts no supervisor: the notice of a main follows, and behind it the stop request of the pod. */
