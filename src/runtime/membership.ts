@@ -111,6 +111,7 @@ export class Membership {
     return isWritten && isAbsolute(store.path) && (await this.#volume.isLocal()) ? store.path : undefined;
   }
 
+  /** What to watch during sleep, or why the supervisor must stay awake. */
   async sleepWatch(): Promise<SleepWatch | string> {
     const isSettled = await this.#own.isSettled();
     const list = this.#graveyard?.watchList();
@@ -126,6 +127,7 @@ export class Membership {
     this.#graveyard?.hear(news);
   }
 
+  /** Resolves once the host watches, and everything was read again. */
   async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
     await this.#graveyard?.handOver(quiet, sockets);
   }

@@ -21,8 +21,7 @@ export function readOomKills(): number | undefined {
  * The kills that a dead supervisor knew of, plus one if there is a new kill. That one was its own, as supervisors offer
  * themselves to the OOM killer first.
  */
-export function withOwnKill(known: number | undefined): number | undefined {
-  const now = known === undefined ? undefined : readOomKills();
+export function withOwnKill(known: number | undefined, now: number | undefined): number | undefined {
   return now === undefined || known === undefined ? known : Math.min(now, known + 1);
 }
 

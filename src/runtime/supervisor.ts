@@ -13,7 +13,7 @@
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { OVERTAKEN } from '../core/exit.ts';
-import { reduceAll } from '../core/lifecycle/lifecycle.ts';
+import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
@@ -25,17 +25,17 @@ import type { Event } from '../core/state/events.ts';
 import type { PeerView } from '../core/state/peer.ts';
 import { initialState, type State } from '../core/state/state.ts';
 import { type Instant, instantAt } from '../core/time.ts';
-import type { Clock } from './clock.ts';
+import type { Clock, Timer } from './clock.ts';
 import { type Means, planOf } from './effects.ts';
-import { collectGarbageWhenIdle } from './garbage.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Host, HostCommand, HostEvent } from './host/host.ts';
 import { errnoText, eventOf, programOf } from './host/host-events.ts';
 import type { Log } from './log/log.ts';
 import { TerminationLogWriter } from './log/termination-log.ts';
+import type { Machine } from './machine.ts';
 import type { Membership, MembershipEvents, MembershipOptions } from './membership.ts';
 import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
-import { readOomKills, withOwnKill } from './oom.ts';
+import { withOwnKill } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import { NetworkTasks } from './probes/network-tasks.ts';
 import type { ActionEnd } from './probes/probe.ts';
@@ -65,6 +65,8 @@ export interface SupervisorOptions {
   readonly terminationLog?: TerminationLog | undefined;
   /** Sends the end to a collector, within this many milliseconds; resolves with why it could not. */
   readonly sendTrace?: ((state: State, maxMs: number) => Promise<string | undefined>) | undefined;
+  readonly machine: Machine;
+  readonly observe?: Observe;
 }
 
 export interface Remarks {
@@ -88,7 +90,7 @@ export class Supervisor {
   #memo = '';
   #isHeld = false;
   #membership: Membership | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #leaving = false;
   readonly #claimed = Promise.withResolvers<void>();
   readonly #means: Means;
@@ -106,12 +108,12 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#terminationLog = new TerminationLogWriter(options);
-    const { member, http, log, clock, program, wishes } = options;
+    const { member, http, log, clock, program, wishes, machine } = options;
     this.#means = {
       program,
       firstOnly: wishes.firstOnly,
       log,
-      networkTasks: new NetworkTasks((id, end) => this.#onNetworkTaskEnded(id, end)),
+      networkTasks: new NetworkTasks((id, end) => this.#onNetworkTaskEnded(id, end), machine.loadActions),
       traffic: new TrafficWatcher(options, (event) => this.#dispatch(event)),
       onExit: (code) => void this.#exit(code),
     };
@@ -142,7 +144,7 @@ export class Supervisor {
 
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
-    const { host, wishes, member, clock, log, openMembership, bootId } = this.#options;
+    const { host, wishes, member, clock, log, openMembership, bootId, machine } = this.#options;
     const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
     const hello = await host.open(onEvent, (news) => this.#membership?.hear(news));
     const { hostId, startedAt: startedAtMs, memo, wokenBy } = hello;
@@ -156,13 +158,13 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, wokenBy);
-    if (resumed === undefined) this.#oomKills = hello.oomKills ?? readOomKills();
-    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills);
+    if (resumed === undefined) this.#oomKills = hello.oomKills ?? machine.readOomKills();
+    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills, machine.readOomKills());
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await nextTurn(clock.timers);
-    this.#dispatch({ type: 'booted', at: clock.now() }, undefined, wishes.commands);
+    this.#dispatch({ type: 'booted', at: clock.now() }, { also: wishes.commands });
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
     const events: MembershipEvents = {
@@ -182,11 +184,10 @@ export class Supervisor {
     // One that was woken has its name, and looks at the others at once: it has something to do.
     const isSettled = this.#wasWoken && this.#isHeld;
     const looked = isSettled ? opened?.then(watch) : undefined;
-    await Promise.all([opened, looked, withTimeout(this.#claimed.promise, MOST.claimingMs)]);
+    await Promise.all([opened, looked, withTimeout(this.#claimed.promise, MOST.claimingMs, clock.timers)]);
     await this.#services.watchFiles(this.#digests, (...content) => this.#onFileContent(...content));
     if (looked === undefined && this.#membership !== undefined) await watch(this.#membership);
     if (!this.#leaving) log.open();
-    collectGarbageWhenIdle();
     if (!this.#leaving) this.#sleeper?.open();
   }
 
@@ -210,11 +211,11 @@ export class Supervisor {
   }
 
   #makeReflexes(isResumed: boolean): Reflexes {
-    const { member, log, terminationLog, sendTrace } = this.#options;
+    const { member, log, terminationLog, sendTrace, clock } = this.#options;
     const tombstoneAt = async (): Promise<string | undefined> => this.#membership?.whereWritten();
     const commit = (commands: readonly HostCommand[]): void => this.#commit(undefined, commands);
     const needsSupervisor = sendTrace !== undefined;
-    return new Reflexes({ member, tombstoneAt, log, terminationLog, needsSupervisor, commit }, isResumed);
+    return new Reflexes({ member, tombstoneAt, log, clock, terminationLog, needsSupervisor, commit }, isResumed);
   }
 
   #onFileContent(index: number, digest: string, isChange: boolean): void {
@@ -256,18 +257,18 @@ export class Supervisor {
     const at = instantAt(now, Math.min(event.at, now.mono));
     if (event.type === 'endWritten') return this.#onEndWritten(event, { ...at, wall: event.wall });
     const program = this.#state && programOf(member, this.#state, event);
-    this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), event.seq);
+    this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), { ack: event.seq });
   }
 
   #onEndWritten({ id, pid, seq, code }: HostEvent & { type: 'endWritten' }, at: Instant): void {
     const written = this.#reflexes?.writtenBy(at, code);
-    this.#dispatchAll(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
+    this.#dispatch(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
   }
 
   /** Whether the kernel has killed a process of this container for want of memory since this was asked last. */
   #isOomKill(event: HostEvent): boolean {
     if ((event.type !== 'exited' && event.type !== 'helperEnded') || event.signal !== SIGKILL) return false;
-    const [before, now] = [this.#oomKills, readOomKills()];
+    const [before, now] = [this.#oomKills, this.#options.machine.readOomKills()];
     const isOom = before !== undefined && now !== undefined && now > before;
     // That of a helper is one; with the command all before it are done with.
     this.#oomKills = isOom && event.type === 'helperEnded' ? before + 1 : now;
@@ -281,14 +282,10 @@ export class Supervisor {
     this.#dispatch({ type: 'taskEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
-  #dispatch(event: Event, ack?: number, also: readonly HostCommand[] = []): void {
-    this.#dispatchAll([event], { ack, also });
-  }
-
-  #dispatchAll(events: readonly Event[], { ack, also = [], written }: Turn): void {
-    const { member } = this.#options;
+  #dispatch(events: Event | readonly Event[], { ack, also = [], written }: Turn = {}): void {
+    const { member, observe } = this.#options;
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
-    const { state, effects, wakeAtMs } = reduceAll(member, this.#state, events);
+    const { state, effects, wakeAtMs } = reduceAll(member, this.#state, [events].flat(), observe);
     this.#state = state;
     const { commands, afterCommit } = planOf(effects, this.#means);
     const left = this.#reflexes?.follow(state, wakeAtMs) ?? [];
@@ -330,11 +327,12 @@ export class Supervisor {
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {
-    clearTimeout(this.#timer);
+    const { timers } = this.#options.clock;
+    timers.clearTimeout(this.#timer);
     if (wakeAtMs === undefined || this.#leaving) return;
     const delay = Math.max(0, wakeAtMs - this.#options.clock.now().mono);
     // A timer may come a little early (they count whole milliseconds): one more turn then.
-    this.#timer = setTimeout(() => void this.#onTimer(wakeAtMs), Math.min(Math.ceil(delay), MAX_TIMER_MS));
+    this.#timer = timers.setTimeout(() => void this.#onTimer(wakeAtMs), Math.min(Math.ceil(delay), MAX_TIMER_MS));
   }
 
   /**
@@ -348,7 +346,8 @@ export class Supervisor {
     const isBlind = this.#state !== undefined && mustRescanFirst(member, this.#state, now);
     const isLong = isBlind || now - dueMs > LATE_MS;
     if (isLong || this.#state?.stop !== undefined) {
-      await withTimeout(Promise.resolve(this.#membership?.rescan()), isLong ? MOST.lookingMs : MOST.glancingMs);
+      const rescanned = Promise.resolve(this.#membership?.rescan());
+      await withTimeout(rescanned, isLong ? MOST.lookingMs : MOST.glancingMs, clock.timers);
       await nextTurn(clock.timers);
     }
     this.#dispatch({ type: 'ticked', at: clock.now() });
@@ -359,7 +358,7 @@ export class Supervisor {
     if (this.#leaving) return;
     this.#leaving = true;
     this.#sleeper?.close();
-    clearTimeout(this.#timer);
+    clock.timers.clearTimeout(this.#timer);
     this.#means.networkTasks.endAll();
     this.#means.traffic.close();
     this.#services.close();
@@ -369,7 +368,7 @@ export class Supervisor {
     const mostMs = maxWritingMs(this.#state?.deadline, clock.now().mono);
     this.#commit(undefined, [{ type: 'due', atMs: clock.now().mono + mostMs + LATE_MS }]);
     const written = this.#claimed.promise.then(() => this.#membership?.settle());
-    if (await withTimeout(written, mostMs))
+    if (await withTimeout(written, mostMs, clock.timers))
       log.say('error', 'the graveyard does not answer: exiting without writing the last tombstone');
     await evidenceWritten;
     await traced;

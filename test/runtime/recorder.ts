@@ -3,6 +3,7 @@ import type { MemberConfig } from '../../src/core/config.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Commit, Host, HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
 import { Log } from '../../src/runtime/log/log.ts';
+import { MACHINE } from '../../src/runtime/machine.ts';
 import type { Membership } from '../../src/runtime/membership.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { BOOT, HOST_ID } from '../core/helpers.ts';
@@ -70,5 +71,6 @@ export interface Supervised {
 export function supervise({ host, member, clock = new SystemClock(), openMembership }: Supervised): Promise<void> {
   const wishes = { firstOnly: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;
-  return new Supervisor({ member, program, host, wishes, clock, log: SILENT, bootId: BOOT, openMembership }).start();
+  const here = { clock, log: SILENT, bootId: BOOT, machine: MACHINE };
+  return new Supervisor({ ...here, member, program, host, wishes, openMembership }).start();
 }

@@ -2,11 +2,12 @@
  * The simulated volume as the runtime of one supervisor reaches it, and what it hears of changes: late, merged, doubled,
  * lost, or nothing at all. A connection ends some time after its holder, however that went.
  */
+import { isRequestFor } from '../../src/core/format/stop-request.ts';
 import { isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Handle } from '../../src/runtime/graveyard/handle.ts';
-import type { Listing, Reading } from '../../src/runtime/graveyard/read.ts';
+import type { Listing, PlainReading, Reading } from '../../src/runtime/graveyard/read.ts';
 import type { Connection, VolumeAccess } from '../../src/runtime/graveyard/volume.ts';
-import type { Actor, Agenda } from './agenda.ts';
+import { type Actor, type Agenda, isActing } from './agenda.ts';
 import type { Count } from './coverage.ts';
 import type { Dice } from './dice.ts';
 import type { VolumeScenario } from './scenario.ts';
@@ -32,6 +33,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   readonly dir = '/graveyard';
   readonly #world: AccessWorld;
   readonly #actor: Actor;
+  readonly #ownName: string;
   readonly #onWritten: (tombstone: Tombstone) => void;
   /** Files that have changed, on their way to the one who watches. */
   readonly #due = new Set<string>();
@@ -40,18 +42,19 @@ export class SimAccess implements VolumeAccess, Watcher {
   #isDeaf = false;
 
   /** `onWritten`: a whole tombstone is there to be read. */
-  constructor(world: AccessWorld, by: Actor, onWritten: (tombstone: Tombstone) => void) {
+  constructor(world: AccessWorld, ownName: string, by: Actor, onWritten: (tombstone: Tombstone) => void) {
     this.#onWritten = onWritten;
+    this.#ownName = ownName;
     this.#world = world;
     this.#actor = by;
   }
 
   /** The list is of one moment, the files are read in others. */
-  async list(): Promise<Listing> {
+  async list(isWanted: (file: string) => boolean): Promise<Listing> {
     const { volume, scenario } = this.#world;
     await this.#takes(scenario.latencyMs);
-    const names = volume.isThere ? [...volume.files.keys()].filter(isMemberName).sort() : [];
-    return { names, hidden: [], ignored: [] };
+    const files = volume.isThere ? [...volume.files.keys()] : [];
+    return { names: files.filter(isMemberName).sort(), hidden: files.filter(isWanted), ignored: [] };
   }
 
   async read(name: string, known: string | undefined): Promise<Reading> {
@@ -67,12 +70,20 @@ export class SimAccess implements VolumeAccess, Watcher {
     return { kind: 'unparsable', why: parsed.why };
   }
 
+  async readPlain(file: string): Promise<PlainReading> {
+    const { volume, scenario } = this.#world;
+    await this.#takes(scenario.latencyMs);
+    const content = volume.files.get(file);
+    return content === undefined ? { kind: 'missing' } : { kind: 'bytes', bytes: Buffer.from(content.text) };
+  }
+
   async readGeneration(): Promise<{ readonly generation?: string }> {
     const { generation, trouble } = this.#world.volume;
     return generation === undefined || trouble === 'denied' ? {} : { generation };
   }
 
   async make(): Promise<boolean> {
+    await this.#takes(0);
     const { volume } = this.#world;
     const isNew = !volume.isThere;
     volume.isThere = true;
@@ -100,6 +111,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   }
 
   async remove(file: string): Promise<void> {
+    await this.#takes(0);
     const { volume } = this.#world;
     const name = file.replace(/^\.(.*)\.sock$/, '$1');
     const isSocket = name !== file;
@@ -107,6 +119,7 @@ export class SimAccess implements VolumeAccess, Watcher {
     if (volume.trouble === 'read-only' || volume.trouble === 'denied') throw DENIED;
     if (isSocket) volume.sockets.delete(name);
     else volume.remove(name);
+    if (isMemberName(file)) this.#world.count('leftover cleared');
   }
 
   /** No writer leaves anything else. */
@@ -180,7 +193,7 @@ export class SimAccess implements VolumeAccess, Watcher {
 
   hint(name: string): void {
     const { dice, scenario, count } = this.#world;
-    if (this.#isDeaf) return;
+    if (this.#isDeaf || !(isMemberName(name) || isRequestFor(this.#ownName, name))) return;
     if (scenario.events === 'lossy' && dice.chance(0.4)) return count('event lost');
     if (this.#due.has(name)) return count('event merged');
     const lateMs = dice.short(scenario.events === 'slow' ? 2_500 : scenario.events === 'lossy' ? 300 : 8);
@@ -223,6 +236,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   }
 
   #takes(mostMs: number, moreMs = 0): Promise<void> {
+    if (!isActing(this.#actor)) return NEVER;
     const ms = this.#world.dice.short(mostMs) + moreMs;
     return ms === 0 ? DONE : new Promise((resolve) => this.#later(ms, resolve));
   }
@@ -233,6 +247,8 @@ export class SimAccess implements VolumeAccess, Watcher {
 }
 
 const DONE = Promise.resolve();
+/** Shared by all who wait in vain, so nothing may ever follow from it. */
+const NEVER = new Promise<never>(() => {});
 
 /** Nothing is ever sent. */
 class SimConnection {

@@ -118,6 +118,11 @@ function isBefore(a: Entry, b: Entry): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.tie < b.tie);
 }
 
+/** It is neither dead nor frozen for ever. */
+export function isActing(by: Actor): boolean {
+  return !isDead(by) && by.frozenUntilMs < Number.POSITIVE_INFINITY;
+}
+
 function isDead(by: Actor | undefined): boolean {
   for (let it = by; it !== undefined; it = it.within) if (it.isDead) return true;
   return false;

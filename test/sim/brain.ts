@@ -1,124 +1,129 @@
 /**
- * A supervisor: the real core between a simulated init and a simulated graveyard. It does in virtual time, and in the
- * same order, what `src/runtime/supervisor.ts` and `membership.ts` do: commit to init, write the tombstone, do the
- * rest. It may be killed between any two of these.
+ * One life of a supervisor: the real one, between a simulated init and a simulated graveyard. It may be killed between
+ * any two things that it does. What goes on in it behind that reaches nothing, as all that it does goes through ports.
  */
-
-import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
-import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
-import { endOf } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
-import { isIdle, isUnchanged, type Known } from '../../src/core/lifecycle/prepared/reflexes.ts';
-import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
-import { leftoversOfOtherSessions } from '../../src/core/pod/standing.ts';
-import type { Effect, Event } from '../../src/core/state/events.ts';
-import type { PeerView } from '../../src/core/state/peer.ts';
-import { initialState, type RestartAsk, type State } from '../../src/core/state/state.ts';
-import { type Instant, instantAt } from '../../src/core/time.ts';
-import type { HostCommand, WatchCommand } from '../../src/runtime/host/host.ts';
-import { Membership, type MembershipEvents } from '../../src/runtime/membership.ts';
-import { RESTED, type Rest, readMemo, writeMemo } from '../../src/runtime/memo.ts';
-import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
-import { withWake } from '../../src/runtime/sleep/why-awake.ts';
-import { LATE_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from '../../src/runtime/timeouts.ts';
-import type { EventOf } from '../core/host.ts';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import type { Reduction } from '../../src/core/state/draft.ts';
+import type { Event } from '../../src/core/state/events.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
+import type { Commit, DirectoryNews, Hello, Host, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
+import type { Log } from '../../src/runtime/log/log.ts';
+import type { Machine } from '../../src/runtime/machine.ts';
+import { Membership } from '../../src/runtime/membership.ts';
+import { Supervisor } from '../../src/runtime/supervisor.ts';
 import { SimAccess } from './access.ts';
-import { type Actor, actor, type Entry, freeze } from './agenda.ts';
+import { type Actor, actor, freeze, isActing } from './agenda.ts';
 import { SimClock } from './clock.ts';
-import type { Container, SimMemo } from './container.ts';
-import { isSameRecord } from './records.ts';
-import type { EndWritten } from './reflexes.ts';
+import type { Container } from './container.ts';
 import type { CrashPoint } from './scenario.ts';
-import { SeenTraffic } from './seen-traffic.ts';
+import { trafficOf } from './seen-traffic.ts';
 import type { World } from './world.ts';
 
-const SILENT = { say: () => {}, flush: async () => {}, isWriting: false };
+const SILENT = { say: () => {}, open: () => {}, flush: async () => {}, isWriting: false, lineOf: () => '' };
+const PROGRAM = { fromIndex: 0, argv: ['command'] } as const;
 
-export class Brain {
+export class Brain implements Host {
+  readonly limits = [];
+  readonly init = '/sexton-init';
   readonly actor: Actor;
   readonly access: SimAccess;
+  /** What it knows, as the laws have seen it. */
   state: State;
   /** It is to die at this point, after so many more events. */
   doom: { point: CrashPoint; events: number; hangs?: boolean } | undefined;
   readonly #world: World;
   readonly #container: Container;
-  readonly #clock: SimClock;
-  readonly #membership: Membership;
-  readonly #wasWoken: boolean;
-  #isLooking = false;
-  readonly #events: MembershipEvents = {
-    listen: () => this.#listen(),
-    watch: (command) => this.#orderWatch(command),
-    peersSeen: (peers) => this.#meet(peers),
-    // The simulator hands requests to the core itself.
-    stopAsked: () => {},
-  };
-  #isHeld: boolean;
+  readonly #supervisor: Supervisor;
+  readonly #wokenBy: string | undefined;
+  #onEvent: (event: HostEvent) => void = () => {};
+  #onNews: (news: DirectoryNews) => void = () => {};
   #seq = 0;
   #isAwakening = false;
-  #published: State | undefined;
-  #timer: Entry | undefined;
-  #wakesAtMs: number | undefined;
-  /** The moment that init has from the last commit. */
-  #dueMs: number | undefined;
-  #isLeaving = false;
-  /** Init has written what follows now. */
-  #isWrittenByInit = false;
-  readonly #claimed = Promise.withResolvers<void>();
-  readonly #traffic: SeenTraffic;
-  #rest: Rest;
-  readonly #sleeper: Sleeper | undefined;
 
-  constructor(world: World, container: Container, wasWoken: boolean) {
+  constructor(world: World, container: Container, wokenBy: string | undefined) {
     this.#world = world;
     this.#container = container;
+    this.#wokenBy = wokenBy;
     this.actor = actor(container.actor);
-    this.#clock = new SimClock(world.agenda, this.actor, () => world.wallOf(container.member));
-    const { config } = container.member;
+    const { config: member, sleepAfterMs } = container.member;
+    const { bootId, agenda, dice, parts } = world;
+    const clock = new SimClock(agenda, this.actor, dice, () => world.wallOf(container.member));
     const { hostId, startedAtMs, memo } = container;
-    const resumed = memo === undefined ? undefined : readMemo(writeMemo(memo), hostId);
-    if (memo !== undefined && resumed === undefined) throw new Error('a memo that cannot be read');
-    const origin = { hostId, bootId: world.bootId, startedAtMs, now: this.#now(), solo: config.solo };
-    this.state = resumed?.state ?? initialState(origin);
-    this.#isHeld = resumed?.isHeld ?? false;
-    this.#rest = resumed?.rest ?? RESTED;
-    if (wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, world.agenda.monoMs) };
-    const { sleepAfterMs } = container.member;
-    this.#sleeper = sleepAfterMs === undefined ? undefined : this.#makeSleeper(sleepAfterMs);
-    const onWritten = (tombstone: Tombstone): void => {
-      container.writtenAtMs ??= world.agenda.nowMs;
+    const fresh = (): State => initialState({ hostId, bootId, startedAtMs, now: clock.now(), solo: member.solo });
+    this.state = memo === undefined ? fresh() : { ...memo.state, peers: undefined, isAwake: false };
+    this.access = new SimAccess(parts, member.name, this.actor, (tombstone) => {
+      container.writtenAtMs ??= agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
+    });
+    const log = SILENT as unknown as Log;
+    const machine: Machine = {
+      readOomKills: () => container.oomKills,
+      loadActions: () => this.#takes(2, { startAction: (...how) => container.startAction(...how) }),
+      loadTraffic: () => this.#takes(2, { TrafficWatch: trafficOf(world, this.actor) }),
     };
-    this.#traffic = new SeenTraffic(world, this.actor, (event) =>
-      this.#dispatch({ ...event, at: this.#now() } as Event, undefined),
-    );
-    this.access = new SimAccess(world.parts, this.actor, onWritten);
-    const here = { dir: this.access.dir, volume: this.access, clock: this.#clock, makes: true };
-    const { held: heldBefore } = this.#rest;
-    this.#wasWoken = wasWoken;
-    this.#membership = new Membership({ ...here, member: config, log: SILENT, heldBefore, wasWoken });
+    const here = { dir: this.access.dir, volume: this.access, clock, makes: true, member, log };
+    this.#supervisor = new Supervisor({
+      member,
+      program: PROGRAM,
+      host: this,
+      wishes: { firstOnly: false, commands: [] },
+      clock,
+      log,
+      bootId,
+      sleepAfterMs,
+      machine,
+      openMembership: async (before) => {
+        const membership = new Membership(await this.#takes(3, { ...here, ...before }));
+        return parts.hasHistory ? membership : withoutHistory(membership);
+      },
+      observe: (...step) => this.#see(...step),
+    });
   }
 
-  open(): void {
-    this.#hearAll();
-    if (this.actor.isDead) return;
-    this.#dispatch({ type: 'booted', at: this.#now() }, undefined);
-    this.#after(3, () => void this.#begin());
+  start(): void {
+    void this.#supervisor.start();
   }
+
+  async open(onEvent: (event: HostEvent) => void, onNews: (news: DirectoryNews) => void): Promise<Hello> {
+    this.#onEvent = onEvent;
+    this.#onNews = onNews;
+    const { hostId, startedAtMs: startedAt, memo } = this.#container;
+    // The caller goes on first, then events flow.
+    void DONE.then(() => {}).then(() => this.#hearAll());
+    return { hostId, startedAt, memo: memo?.text, isPid1: true, wokenBy: this.#wokenBy, oomKills: 0 };
+  }
+
+  commit(commit: Commit): void {
+    if (!this.isAble) return;
+    this.#container.commit(commit, this.state);
+    if (!this.isAble || this.#dies('before the write')) return;
+    if (this.doom?.point === 'after') void DONE.then(() => this.isAble && this.#dies('after'));
+  }
+
+  async close(): Promise<void> {}
 
   die(): void {
     this.actor.isDead = true;
     this.access.stop();
   }
 
-  /** Init has something to tell. */
-  awaken(): void {
+  /** Init has something to tell, at least so much later. */
+  awaken(leastMs = 0): void {
     if (this.#isAwakening) return;
     this.#isAwakening = true;
-    this.#after(4, () => {
+    this.#world.agenda.in(leastMs + this.#world.dice.short(4), this.actor, () => {
       this.#isAwakening = false;
       this.#hearAll();
     });
+  }
+
+  /** Init watches at once, and answers later. */
+  watch({ number }: WatchCommand): void {
+    const { volume, dice, agenda } = this.#world;
+    const { isThere } = volume;
+    if (isThere) this.access.hear((names) => this.#onNews({ type: 'changed', names }));
+    const errno = isThere ? undefined : 'ENOENT';
+    agenda.in(dice.short(8), this.actor, () => this.#onNews({ type: 'watching', number, errno }));
   }
 
   /** A supervisor that is lost dies, or hangs, right after its next commit. */
@@ -127,105 +132,27 @@ export class Brain {
     if (loss !== undefined) this.doom = { point: 'before the write', events: 1, hangs: loss === 'hangs' };
   }
 
-  /** For ever. */
-  get isHanging(): boolean {
-    return this.actor.frozenUntilMs === Number.POSITIVE_INFINITY;
-  }
-
-  get #isAble(): boolean {
-    return !this.actor.isDead && !this.isHanging;
-  }
-
-  hearOfAction(event: EventOf & { type: 'taskEnded' }): void {
-    const now = this.#now();
-    const untilMs = this.state.tasks.find(({ id }) => id === event.id)?.untilMs ?? now.mono;
-    this.#dispatch({ ...event, at: instantAt(now, Math.min(now.mono, untilMs)) }, undefined);
-  }
-
-  /** False: it cannot take requests yet. */
-  askToStop(atMs: number, graceMs: number | undefined, among: readonly string[] | undefined): boolean {
-    if (!this.#isLooking) return false;
-    const now = this.#now();
-    this.#dispatch({ type: 'stopAsked', at: instantAt(now, Math.min(atMs, now.mono)), graceMs, among }, undefined);
-    return true;
-  }
-
-  /** False: it cannot take requests yet. */
-  askToRestart(ask: RestartAsk): boolean {
-    if (!this.#isLooking) return false;
-    this.#dispatch({ type: 'restartAsked', at: this.#now(), ask }, undefined);
-    // It is removed only then.
-    return !this.actor.isDead;
+  /** It neither has died nor hangs for ever. */
+  get isAble(): boolean {
+    return isActing(this.actor);
   }
 
   #hearAll(): void {
     for (const queued of this.#container.queue) {
       if (queued.seq <= this.#seq) continue;
+      if (!this.isAble) return;
       this.#seq = queued.seq;
-      const now = this.#now();
-      const at = instantAt(now, Math.min(queued.atMs, now.mono));
-      const { event } = queued;
-      if (event.type === 'endWritten') this.#hearEndWritten(event, queued.seq);
-      else this.#dispatch({ ...event, at } as Event, queued.seq);
-      if (this.actor.isDead) return;
+      this.#onEvent(this.#container.hostEventOf(queued));
     }
   }
 
-  /** Byte for byte what would have been written here, unless more has happened here by now. */
-  #hearEndWritten({ id, pid, ended, text, from }: EndWritten, ack: number): void {
-    const isKnown = isUnchanged(from, { state: this.state, wakeAtMs: this.#wakesAtMs });
-    this.#isWrittenByInit = isKnown && this.state.now.mono <= ended.at.mono;
-    const isAsLeft = this.#isWrittenByInit;
-    this.#dispatchAll(endOf({ id, pid }, ended, true), ack);
-    this.#isWrittenByInit = false;
-    if (this.actor.isDead || !isAsLeft) return;
-    this.#world.judges('reflex');
-    const own = formatTombstone(tombstoneOf(this.#container.member.config, this.state));
-    if (own !== text)
-      this.#world.laws.wrongReflex(this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
-  }
-
-  #dispatch(event: Event, ack: number | undefined): void {
-    this.#dispatchAll([event], ack);
-  }
-
-  #dispatchAll(events: readonly Event[], ack: number | undefined): void {
-    if (!this.#isAble || this.#dies('before the commit')) return;
-    const { world, container } = { world: this.#world, container: this.#container };
-    const effects: Effect[] = [];
-    let wakeAtMs: number | undefined;
-    for (const event of events) {
-      const before = this.state;
-      const reduction = reduce(container.member.config, before, event);
-      world.reductions += 1;
-      this.state = reduction.state;
-      world.laws.stepped(container, { before, event, after: reduction.state, ...reduction });
-      wakeAtMs = reduction.wakeAtMs;
-      effects.push(...reduction.effects);
-    }
-    const { state } = this;
-    if (!this.#isLeaving) this.#dueMs = wakeAtMs;
-    container.commit(ack, this.#memo, effects, this.#dueMs);
-    if (this.#dies('before the write')) return;
-    this.#publish();
-    this.#leaveReflexes({ state, wakeAtMs });
-    for (const effect of effects) {
-      this.#traffic.obey(effect);
-      if (effect.type === 'exit') void this.#leave(effect.code);
-    }
-    this.#wakeAt(wakeAtMs);
-    this.#sleeper?.stir(wakeAtMs);
-    this.#dies('after');
-  }
-
-  /** Once the tombstone is written and nothing else has happened. */
-  #leaveReflexes(known: Known): void {
-    if (!isIdle(known.state)) return;
-    this.#after(this.#world.parts.latencyMs + 2, async () => {
-      const path = await this.#membership.whereWritten();
-      if (path !== undefined && this.#isAble && isUnchanged(known, { state: this.state, wakeAtMs: this.#wakesAtMs }))
-        this.#container.reflexes.leave(known);
-    });
+  /** A supervisor that is dead reduces on to the end of its turn, which nobody sees. */
+  #see(before: State, event: Event, reduction: Reduction): void {
+    const isSecond = event.type === 'groupGone' && event.isWritten === true;
+    if (!this.isAble || (!isSecond && this.#dies('before the commit'))) return;
+    this.#world.reductions += 1;
+    this.state = reduction.state;
+    this.#world.laws.stepped(this.#container, { before, event, after: reduction.state, ...reduction });
   }
 
   #dies(point: CrashPoint): boolean {
@@ -244,135 +171,21 @@ export class Brain {
     return true;
   }
 
-  /** Like `Supervisor.start`, from the commit of `booted` on. */
-  async #begin(): Promise<void> {
-    this.#claimed.resolve(this.#claim());
-    await withTimeout(this.#claimed.promise, MOST.claimingMs, this.#clock.timers);
-    this.#isLooking = true;
-    if (!this.#isLeaving && !this.#container.member.config.solo) {
-      await this.#membership.watch(this.#events);
-    }
-    if (!this.#isLeaving) this.#sleeper?.open();
-  }
-
-  async #claim(): Promise<void> {
-    const isUnread = this.state.generation === undefined && !this.#wasWoken;
-    const generation = isUnread ? await this.#membership.readGeneration() : undefined;
-    if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#now(), generation }, undefined);
-    this.#publish();
-    await this.#membership.claim(this.#events, this.#isHeld);
-  }
-
-  #listen(): void {
-    if (!this.#isAble) return;
-    this.#isHeld = true;
-    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
-    this.#container.listen();
-  }
-
-  /** Init watches at once, and answers later. */
-  #orderWatch({ number, quiet, sockets }: WatchCommand): void {
-    if (!this.#isAble) return;
-    const { volume, dice } = this.#world;
-    const { isThere } = volume;
-    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
-    this.#container.watch(quiet, sockets.map(memberAt));
-    if (isThere) this.access.hear((names) => this.#membership.hear({ type: 'changed', names }));
-    const errno = isThere ? undefined : 'ENOENT';
-    this.#world.agenda.in(dice.short(8), this.actor, () => this.#membership.hear({ type: 'watching', number, errno }));
-  }
-
-  #meet(peers: readonly PeerView[]): void {
-    const isFirst = this.state.peers === undefined;
-    this.#dispatch({ type: 'peersSeen', at: this.#now(), peers }, undefined);
-    if (!isFirst || this.actor.isDead) return;
-    const leftovers = leftoversOfOtherSessions(this.#container.member.config, this.state);
-    if (leftovers.length === 0) return;
-    this.#world.count('leftover cleared');
-    void this.#membership.clear(leftovers);
-  }
-
-  /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
-  #publish(): void {
-    if (isSameRecord(this.state, this.#published)) return;
-    this.#published = this.state;
-    const whole = tombstoneOf(this.#container.member.config, this.state);
-    const { History: _history, ...rest } = whole;
-    const tombstone = this.#world.parts.hasHistory ? whole : rest;
-    const written = this.#isWrittenByInit ? formatTombstone(tombstone) : undefined;
-    this.#membership.publish(tombstone, written);
-  }
-
-  get #memo(): SimMemo {
-    return { state: this.state, isHeld: this.#isHeld, rest: this.#rest };
-  }
-
-  #makeSleeper(afterMs: number): Sleeper {
-    const { config } = this.#container.member;
-    return new Sleeper({
-      member: config,
-      afterMs,
-      log: SILENT,
-      clock: this.#clock,
-      state: () => (this.#isLeaving ? undefined : this.state),
-      rest: () => this.#rest,
-      membership: () => (config.solo ? undefined : this.#membership),
-      // The simulated init prepares the stop itself.
-      prepareStop: () => [],
-      commit: (commands, held = this.#rest.held) => this.#commitForSleep(commands, held),
-    });
-  }
-
-  /** A supervisor that hangs or is dead does nothing more in the midst of an attempt either. */
-  #commitForSleep(commands: readonly HostCommand[], held: Rest['held']): void {
-    if (!this.#isAble) return;
-    this.#rest = { ...this.#rest, held };
-    this.#container.commit(undefined, this.#memo, [], this.#dueMs);
-    if (commands.some(({ type }) => type === 'sleep')) this.#container.sleep();
-  }
-
-  #wakeAt(wakeAtMs: number | undefined): void {
+  #takes<T>(mostMs: number, result: T): Promise<T> {
     const { agenda, dice } = this.#world;
-    agenda.cancel(this.#timer);
-    this.#wakesAtMs = wakeAtMs;
-    if (wakeAtMs === undefined || this.#isLeaving) return;
-    const atMs = Math.ceil(wakeAtMs + agenda.bootAtMs) + dice.short(6);
-    this.#timer = agenda.at(atMs, this.actor, () => void this.#onTimer(wakeAtMs));
-  }
-
-  /** The world is looked at before anything is done that cannot be taken back. */
-  async #onTimer(dueMs: number): Promise<void> {
-    const { timers } = this.#clock;
-    const now = this.#now().mono;
-    const isBlind = mustRescanFirst(this.#container.member.config, this.state, now);
-    const isLong = isBlind || now - dueMs > LATE_MS;
-    if (isLong || this.state.stop !== undefined) {
-      const rescanned = this.#membership.rescan();
-      await withTimeout(rescanned, isLong ? MOST.lookingMs : MOST.glancingMs, timers);
-      await nextTurn(timers);
-    }
-    this.#dispatch({ type: 'ticked', at: this.#now() }, undefined);
-  }
-
-  async #leave(code: number): Promise<void> {
-    if (this.#isLeaving) return;
-    this.#isLeaving = true;
-    this.#sleeper?.close();
-    this.#world.agenda.cancel(this.#timer);
-    const written = this.#claimed.promise.then(() => this.#membership.settle());
-    await withTimeout(written, maxWritingMs(this.state.deadline, this.#now().mono), this.#clock.timers);
-    this.#after(4, () => this.#container.end(code, 'left'));
-  }
-
-  #after(mostMs: number, does: () => unknown): void {
-    this.#world.agenda.in(this.#world.dice.short(mostMs), this.actor, does);
-  }
-
-  #now(): Instant {
-    return this.#clock.now();
+    return new Promise((resolve) => agenda.in(dice.short(mostMs), this.actor, () => resolve(result)));
   }
 }
 
-function memberAt(socket: string): string {
-  return socket.replace(/^.*\/\.(.*)\.sock$/, '$1');
+const DONE = Promise.resolve();
+
+/** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
+function withoutHistory(membership: Membership): Membership {
+  const publish = membership.publish.bind(membership);
+  membership.publish = (tombstone, written) => {
+    const { History: _history, ...rest } = tombstone;
+    const isWritten = written !== undefined && written === formatTombstone(tombstone);
+    publish(rest, isWritten ? formatTombstone(rest) : undefined);
+  };
+  return membership;
 }

@@ -5,19 +5,20 @@
 import type { Instant } from '../../src/core/time.ts';
 import type { Clock, Timer, Timers } from '../../src/runtime/clock.ts';
 import type { Actor, Agenda, Entry } from './agenda.ts';
+import type { Dice } from './dice.ts';
 
 export class SimClock implements Clock {
   readonly timers: Timers;
   readonly #agenda: Agenda;
   readonly #wallNow: () => string;
 
-  constructor(agenda: Agenda, by: Actor, wallNow: () => string) {
+  constructor(agenda: Agenda, by: Actor, dice: Dice, wallNow: () => string) {
     this.#agenda = agenda;
     this.#wallNow = wallNow;
     this.timers = {
       performance: { now: () => agenda.monoMs },
-      // Node's timers take whole milliseconds, and at least one.
-      setTimeout: (does, ms) => new SimTimer(agenda.in(Math.max(1, Math.trunc(ms)), by, does)),
+      // Node's timers take whole milliseconds, and at least one; they are often late.
+      setTimeout: (does, ms) => new SimTimer(agenda.in(Math.max(1, Math.trunc(ms)) + dice.short(6), by, does)),
       setInterval: (does, ms) => {
         const timer = new SimTimer(agenda.in(ms, by, () => turn()));
         const turn = (): void => {

@@ -5,38 +5,46 @@
  */
 
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
-import { fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
+import { type Fallback, fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
-import type { Effect } from '../../src/core/state/events.ts';
-import { type Memo, writeMemo } from '../../src/runtime/memo.ts';
+import type { State } from '../../src/core/state/state.ts';
+import { type Instant, instantAt } from '../../src/core/time.ts';
+import type { Commit, HostCommand, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
+import type { ActionEnd, NetworkAction, RunningAction } from '../../src/runtime/probes/probe.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
 import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
 import { comeBetween } from './races.ts';
-import { type EndWritten, SimReflexes } from './reflexes.ts';
+import { SimReflexes } from './reflexes.ts';
 import { Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
 import type { Content, Holder } from './volume.ts';
 import type { Member, World } from './world.ts';
 
+/** The command has ended with this code, nothing is left of it, and init has written that. */
+type EndWritten = { readonly type: 'endWritten'; readonly id: number; readonly pid: number; readonly code: number };
+
 export interface Queued {
   readonly seq: number;
   /** CLOCK_MONOTONIC. */
   readonly atMs: number;
+  readonly wall: string;
   readonly event: EventOf | EndWritten;
   /** A stop request that was passed on by `forward-once`. */
   readonly isOnce: boolean;
 }
 
-const UNTOLD: Stopping['state'] = { stop: undefined, climb: undefined, deadline: undefined };
+const UNTOLD = { stop: undefined, climb: undefined, deadline: undefined };
 const NEVER = Number.POSITIVE_INFINITY;
 /** Changes that do not interrupt a prepared stop. */
 const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handle', 'the directory']);
 /** So much later than a supervisor would init KILL a command that its mains have ended. */
 const BEHIND_MS = 1_000;
 const HANGS_AFTER_MS = 10_000;
+/** What it takes to read a request that has come just before. */
+const RACE_MS = 20;
 /** What it may take until a handle is there, once the supervisor has asked for it. */
 export const BINDING_MS = 3;
 
@@ -57,8 +65,11 @@ export interface Nap {
   firedAtMs?: number;
 }
 
-/** What a supervisor leaves for the next one. */
-export type SimMemo = Pick<Memo, 'state' | 'isHeld' | 'rest'>;
+/** What a supervisor leaves for the next one, and the state in it, for the laws. */
+interface SimMemo {
+  readonly text: string;
+  readonly state: State;
+}
 
 export class Container {
   readonly world: World;
@@ -95,6 +106,8 @@ export class Container {
   bornAgainFor: number | undefined;
   starvedUntilMs: number;
   exitCode: number | undefined;
+  /** As the kernel counts them. */
+  oomKills = 0;
   #seq = 0;
   #host: ScriptedHost;
   #pumping: Entry | undefined;
@@ -106,25 +119,33 @@ export class Container {
   #overdue = 0;
   /** When the next commit is to come, CLOCK_MONOTONIC. */
   #dueMs: number | undefined;
-  #network = new Set<number>();
+  #fallback: Fallback;
+  #killAtMs: number | undefined;
+  #leaveAtMs: number | undefined;
+  /** What supervisors do over the network. Ids count down from 0, and those of helpers up. */
+  readonly #actions = new Map<number, (end: ActionEnd) => void>();
+  #lastAction = 0;
+  #lastHelper = 0;
   #forward: Readonly<Record<number, number>> = {};
   readonly #starts: Starts;
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
   #isBinding = false;
+  #isStarting = false;
   #nap: Nap | undefined;
 
   constructor(world: World, member: Member) {
     this.world = world;
     this.member = member;
     this.startedAtMs = world.agenda.monoMs;
+    this.#fallback = fallbackOf(member.config, UNTOLD);
     this.starvedUntilMs = member.loss === 'cannot be started' ? Number.POSITIVE_INFINITY : 0;
     this.#starts = new Starts(this.startedAtMs);
     this.order = world.containers.length;
     this.hostId = (0xa000 + world.containers.length * 0x9d7 + 1).toString(16).padStart(32, '0');
     this.#host = new ScriptedHost(() => member.nextLife());
-    if (member.scenario.startsAtOnce) this.#obey({ type: 'spawn', id: 1 });
+    if (member.scenario.startsAtOnce) this.#spawn(1);
     this.#pump();
     this.#startBrain();
   }
@@ -135,6 +156,11 @@ export class Container {
 
   get command(): Command | undefined {
     return this.commands.at(-1);
+  }
+
+  /** One that has not said anything yet counts. */
+  get hasSupervisor(): boolean {
+    return this.brain !== undefined || this.#isStarting;
   }
 
   get isCommandAlive(): boolean {
@@ -187,41 +213,68 @@ export class Container {
     this.#pump();
   }
 
-  push(event: EventOf | EndWritten, isOnce = false): void {
+  push(event: EventOf | EndWritten, isOnce = false, leastMs = 0): void {
     this.#seq += 1;
     const before = this.queue.at(-1);
     const isInstant = event.type === 'stopSent' && event.isByMains && before?.atMs === this.world.agenda.monoMs;
-    const queued = { seq: this.#seq, atMs: this.world.agenda.monoMs + (isInstant ? 1 : 0), event, isOnce };
+    const { mono, wall } = this.#now;
+    const at = instantAt({ mono, wall }, mono + (isInstant ? 1 : 0));
+    const queued = { seq: this.#seq, atMs: at.mono, wall: at.wall, event, isOnce };
     this.queue.push(queued);
-    this.brain?.awaken();
+    this.brain?.awaken(leastMs);
     this.#wakeByEvent();
     this.#arm();
     this.#judgeIn(HANGS_AFTER_MS, queued);
     if (this.isAlone) this.#endWithMains();
   }
 
-  commit(ack: number | undefined, memo: SimMemo, effects: readonly Effect[], dueMs: number | undefined): void {
+  get #now(): Instant {
+    return { mono: this.world.agenda.monoMs, wall: this.world.wallOf(this.member) };
+  }
+
+  /** As init reports it. */
+  hostEventOf({ seq, atMs, wall, event }: Queued): HostEvent {
+    const common = { seq, at: atMs, wall };
+    if (event.type !== 'taskEnded') return { ...event, ...common } as HostEvent;
+    const { id, ok, output } = event;
+    return { ...common, type: 'helperEnded', id, code: ok ? 0 : 1, signal: undefined, errno: undefined, output };
+  }
+
+  /** `state`: what its memo is of. */
+  commit({ ack, memo, commands }: Commit, state: State): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
     this.#starts.commit(this.world.agenda.monoMs);
-    this.memo = memo;
+    const text = memo ?? this.memo?.text;
+    if (text !== undefined) this.memo = { text, state };
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
-    for (const effect of effects) this.#obey(effect);
-    this.reflexes.commit({ state: memo.state, wakeAtMs: dueMs });
-    this.#expect(dueMs);
+    this.reflexes.commit();
+    for (const command of commands) this.#obey(command);
     this.#arm();
     this.#pump();
   }
 
+  /** Runs this for the supervisor, in its process. */
+  startAction(action: NetworkAction, { onEnd }: { readonly onEnd: (end: ActionEnd) => void }): RunningAction {
+    this.#lastAction -= 1;
+    const id = this.#lastAction;
+    this.#actions.set(id, onEnd);
+    this.#order({ type: 'startTask', id, action, timeoutMs: undefined });
+    return { end: () => void this.#actions.delete(id), expire: () => this.#order({ type: 'endTask', id }) };
+  }
+
   /** From now on remembers what changes. */
-  watch(quiet: readonly string[], held: readonly string[]): void {
+  #watch(command: WatchCommand): void {
     const { volume, parts } = this.world;
     this.#vigil?.stop();
-    this.#vigil = new Vigil(volume, { quiet, held }, parts.onEnd, (why, name) => this.wake(why, name));
+    const { ownName, quiet, sockets } = command;
+    const orders = { ownName, quiet, held: sockets.map(memberAt) };
+    this.#vigil = new Vigil(volume, orders, parts.onEnd, (why, name) => this.wake(why, name));
+    this.brain?.watch(command);
   }
 
   /** Lets the supervisor go, if there is nothing that it does not know. */
-  sleep(): void {
+  #sleep(): void {
     const { agenda, count } = this.world;
     comeBetween(this, 'sleep');
     const isGroupLeft = this.command?.exit !== undefined && !this.command.isGroupGone;
@@ -238,9 +291,8 @@ export class Container {
     const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
     this.#dropBrain();
     this.#starts.sleep();
-    this.reflexes.fallAsleep();
-    const memo = writeMemo(this.memo as SimMemo);
     const { nowMs: sinceMs } = agenda;
+    const { text: memo } = this.memo as SimMemo;
     this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs, sinceMs, seq: this.#seq };
     const nap = this.#nap;
     const wake = (): void => (this.#nap === nap ? this.wake('the time') : undefined);
@@ -249,13 +301,6 @@ export class Container {
 
   get isAsleep(): boolean {
     return this.#nap !== undefined;
-  }
-
-  /** A stop request is left in the graveyard. */
-  noticeRequest(): void {
-    this.#vigil?.asked();
-    // Also behind a change that a prepared stop has passed over.
-    if (this.member.config.solo || this.#nap?.hasPassedOver === true) this.wake('a request');
   }
 
   /** What is the prelude of a prepared end starts no supervisor, for a while. */
@@ -290,7 +335,7 @@ export class Container {
     this.world.count(`woken by ${why}`);
     this.world.tell(this.world.agenda.nowMs, this.member.name, `woken by ${why}`);
     this.world.laws.woken(this, nap, { why, by });
-    this.#startBrain(true);
+    this.#startBrain(why);
   }
 
   /** A main has said that it is gone for good, or has hung up, if this init holds a connection to it. */
@@ -323,7 +368,7 @@ export class Container {
     this.#pump();
   }
 
-  listen(): void {
+  #listen(): void {
     const { dice, agenda } = this.world;
     this.#isBinding = true;
     agenda.in(dice.short(BINDING_MS), this.actor, () => this.#bind());
@@ -354,7 +399,7 @@ export class Container {
     this.brain?.die();
     this.brain = undefined;
     this.#host.loseSupervisor();
-    this.#network.clear();
+    this.#actions.clear();
   }
 
   /** Init leaves, or all of the container is killed. */
@@ -376,20 +421,23 @@ export class Container {
     this.world.kubelet.hearOfExit(this, code, how);
   }
 
-  #startBrain(wasWoken = false): void {
+  #startBrain(wokenBy?: string): void {
     const { agenda } = this.world;
     const { bootMs } = this.member.scenario;
-    this.#starts.begin(agenda.monoMs, wasWoken);
+    this.#starts.begin(agenda.monoMs, wokenBy !== undefined);
     this.becomeLost();
+    this.reflexes.expire(this.#dueMs);
     this.#dueMs = undefined;
+    this.#isStarting = true;
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
+      this.#isStarting = false;
       if (agenda.nowMs < this.starvedUntilMs) {
         this.world.count('supervisor not started');
         return this.#startNext(false);
       }
-      this.brain = new Brain(this.world, this, wasWoken);
+      this.brain = new Brain(this.world, this, wokenBy);
       this.brain.doomByLoss();
-      this.brain.open();
+      this.brain.start();
     });
   }
 
@@ -406,7 +454,7 @@ export class Container {
     this.world.count('alone');
     this.isAlone = true;
     this.wasAlone = true;
-    for (const { id } of this.memo?.state.tasks ?? []) this.#obey({ type: 'endTask', id });
+    for (const { id } of this.memo?.state.tasks ?? []) this.#order({ type: 'endTask', id });
     if (this.command === undefined) return this.#leaveUnrecorded(125);
     this.queue = this.queue.map((queued): Queued => {
       const { event } = queued;
@@ -428,14 +476,17 @@ export class Container {
 
   /** A stop was acknowledged and waits, or is not acknowledged. */
   get isStopping(): boolean {
-    const { config, state } = this.#stopping;
-    return fallbackOf(config, state).atMs !== undefined || oldestStop(this.#stopping) !== undefined;
+    return this.#fallback.atMs !== undefined || oldestStop(this.#stopping) !== undefined;
   }
 
   /** The supervisor has sent the stop signal. */
   get #hasBegun(): boolean {
-    const { config, state } = this.#stopping;
-    return fallbackOf(config, state).waitMs === undefined;
+    return this.#fallback.waitMs === undefined;
+  }
+
+  /** When the next commit is to come, CLOCK_MONOTONIC. */
+  get dueMs(): number | undefined {
+    return this.#dueMs;
   }
 
   /** When the grace period of a stop is over whose reason is that the mains have ended, CLOCK_MONOTONIC. */
@@ -444,8 +495,8 @@ export class Container {
   }
 
   get #stopping(): Stopping {
-    const { mainsEndAtMs: mainsEndMs } = this;
-    return { config: this.member.config, state: this.memo?.state ?? UNTOLD, queue: this.queue, mainsEndMs };
+    const [fallback, killAtMs, leaveAtMs] = [this.#fallback, this.#killAtMs, this.#leaveAtMs];
+    return { fallback, killAtMs, leaveAtMs, queue: this.queue, mainsEndMs: this.mainsEndAtMs };
   }
 
   get #lost(): Lost {
@@ -462,8 +513,8 @@ export class Container {
     const { command } = this;
     if (command === undefined || !this.isRunning) return;
     const stopping = this.#stopping;
-    const { state } = stopping;
-    const hasEnd = (state.stop ?? state.deadline ?? state.climb ?? stopping.mainsEndMs) !== undefined;
+    const { killAtMs, leaveAtMs, mainsEndMs } = stopping;
+    const hasEnd = (this.#fallback.atMs ?? killAtMs ?? leaveAtMs ?? mainsEndMs) !== undefined;
     if (!hasEnd && oldestStop(stopping) === undefined) return;
     const lost = this.#lost;
     const isStoppable = command.exit === undefined && this.#stopped !== command.id;
@@ -511,9 +562,8 @@ export class Container {
       world.laws.overdue(this);
       command.signals.push({ atMs: world.agenda.nowMs, signal: SIGKILL });
     }
-    this.#host.obey({ type: 'kill', id: command.id, signal: SIGKILL }, world.agenda.nowMs);
+    this.#order({ type: 'kill', id: command.id, signal: SIGKILL });
     this.push({ type: 'overdue', id: command.id });
-    this.#pump();
   }
 
   /** A supervisor that misses the moment it named hangs. If init was frozen as well, it waits once more. */
@@ -548,35 +598,63 @@ export class Container {
     });
   }
 
-  #obey(effect: Effect): void {
-    const { agenda, laws } = this.world;
-    if (effect.type === 'spawn') {
-      if (effect.id <= this.lastSpawned) return;
-      if (oldestStop(this.#stopping) !== undefined) {
-        this.world.count('start overtaken by a stop request');
-        return this.push({ type: 'spawnFailed', id: effect.id, errno: OVERTAKEN });
-      }
-      laws.spawning(this, effect.id);
-      this.lastSpawned = effect.id;
+  #obey(command: HostCommand): void {
+    const { type } = command;
+    if (type === 'spawn') this.#spawn(command.id);
+    if (type === 'kill') this.#kill(command.signal, command.id);
+    if (type === 'forward') this.#forward = command.table;
+    if (type === 'forwardOnce' || type === 'sweep') this.#order(command);
+    if (type === 'exec') this.#startHelper(command.id, command.argv);
+    if (type === 'endHelper') this.#order({ type: 'endTask', id: command.id });
+    if (type === 'fallback') this.#fallback = command;
+    if (type === 'killAt') this.#killAtMs = command.atMs;
+    if (type === 'leaveAt') this.#leaveAtMs = command.atMs;
+    if (type === 'due') this.#expect(command.atMs);
+    if (type === 'listen') this.#listen();
+    if (type === 'watch') this.#watch(command);
+    if (type === 'preparedEnds') this.reflexes.prepareEnds(command);
+    if (type === 'endWith') this.reflexes.prepareEndWith(command);
+    if (type === 'sleep') this.#sleep();
+    if (type === 'exit') this.end(command.code, 'left');
+  }
+
+  #kill(signal: number, id: number): void {
+    // Init has passed it on, and the supervisor has not heard of that yet.
+    const isKnown = ({ event, isOnce }: Queued): boolean =>
+      (event.type === 'forwarded' && event.as === signal && isOnce) ||
+      (event.type === 'stopSent' && event.signal === signal);
+    if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
+    this.#recordSignal(signal);
+    this.#order({ type: 'kill', id, signal });
+  }
+
+  #startHelper(id: number, argv: readonly [string, ...string[]]): void {
+    if (id <= this.#lastHelper) return;
+    this.#lastHelper = id;
+    this.#order({ type: 'startTask', id, action: { kind: 'exec', argv }, timeoutMs: undefined });
+  }
+
+  #spawn(id: number): void {
+    if (id <= this.lastSpawned) return;
+    if (oldestStop(this.#stopping) !== undefined) {
+      this.world.count('start overtaken by a stop request');
+      return this.push({ type: 'spawnFailed', id, errno: OVERTAKEN });
     }
-    if (effect.type === 'kill') {
-      // Init has passed it on, and the supervisor has not heard of that yet.
-      const isKnown = ({ event, isOnce }: Queued): boolean =>
-        (event.type === 'forwarded' && event.as === effect.signal && isOnce) ||
-        (event.type === 'stopSent' && event.signal === effect.signal);
-      if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
-      this.#recordSignal(effect.signal);
-    }
-    if (effect.type === 'forward') this.#forward = effect.table;
-    if (effect.type === 'startTask' && effect.action.kind !== 'exec') this.#network.add(effect.id);
-    this.#host.obey(effect, agenda.nowMs);
+    this.world.laws.spawning(this, id);
+    this.lastSpawned = id;
+    this.#order({ type: 'spawn', id });
+  }
+
+  #order(effect: Parameters<ScriptedHost['obey']>[0]): void {
+    this.#host.obey(effect, this.world.agenda.nowMs);
+    this.#pump();
   }
 
   #strike(signal: number): void {
     const { command } = this;
     if (command === undefined) return;
     this.#recordSignal(signal);
-    this.#host.obey({ type: 'kill', id: command.id, signal }, this.world.agenda.nowMs);
+    this.#order({ type: 'kill', id: command.id, signal });
   }
 
   #recordSignal(signal: number): void {
@@ -607,8 +685,9 @@ export class Container {
 
   #hear(event: EventOf): void {
     const { agenda } = this.world;
-    if (event.type === 'taskEnded' && this.#network.delete(event.id)) return this.brain?.hearOfAction(event);
+    if (event.type === 'taskEnded' && event.id < 0) return this.#endAction(event);
     if (event.type === 'spawned') this.commands.push(bornCommand(event.id, agenda.nowMs));
+    if (event.type === 'exited' && event.oom) this.oomKills += 1;
     if (event.type === 'exited' && this.command !== undefined) {
       this.command.exit = { code: event.code, signal: event.signal };
       this.command.diedAtMs = agenda.nowMs;
@@ -617,12 +696,13 @@ export class Container {
     if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
     if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
     if (event.type === 'exited' && this.#isAllOf(event.id)) {
-      const written = this.reflexes.endAsPrepared(event);
+      const isWritten = this.reflexes.endAsPrepared(event);
       if (!this.isRunning) return;
-      if (written !== undefined) {
+      if (isWritten) {
+        const { id, pid, code = 0 } = event;
         this.#host.take();
-        this.push(written);
-        comeBetween(this, 'prepared end');
+        const isRace = comeBetween(this, 'prepared end');
+        this.push({ type: 'endWritten', id, pid, code }, false, isRace ? RACE_MS : 0);
         if (this.isAlone) this.#leaveUnrecorded(statusOf(event));
         return;
       }
@@ -631,10 +711,19 @@ export class Container {
     if (this.isAlone && event.type === 'exited') this.#leaveUnrecorded(statusOf(event));
   }
 
+  #endAction({ id, ok, detail, output }: EventOf & { type: 'taskEnded' }): void {
+    const { actor = this.actor } = this.brain ?? {};
+    this.world.agenda.in(0, actor, () => this.#actions.get(id)?.({ ok, detail, output }));
+  }
+
   /** Nothing is left of this child: its group is empty at once, and no stray is there. */
   #isAllOf(id: number): boolean {
     const [next] = this.#host.dueFrom(this.world.agenda.nowMs);
     const [inMs, event] = next ?? [];
     return inMs === 0 && event?.type === 'groupGone' && event.id === id && event.strays === 0;
   }
+}
+
+export function memberAt(path: string): string {
+  return path.replace(/^.*\/\.(.*)\.sock$/, '$1');
 }

@@ -1,8 +1,12 @@
+import { formatRequest, requestFileOf, type StopRequest } from '../../src/core/format/stop-request.ts';
+import { rfc3339 } from '../../src/core/time.ts';
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
 import { askToRestart } from './restarts.ts';
 import { type Fault, lengthOf, type Request } from './scenario.ts';
 import { drop } from './stale.ts';
+import { isOf } from './truth.ts';
+import { Content } from './volume.ts';
 import type { World } from './world.ts';
 
 /** A fault of one member counts only when its container runs. */
@@ -53,6 +57,7 @@ export function befall(world: World, fault: Fault): void {
       });
       return;
     case 'wipe':
+      world.laws.restarts.lost([...volume.files.keys()]);
       volume.wipe();
       // Whoever wiped the directory makes it again; a member that has something to write may do so earlier.
       agenda.in(fault.forMs, undefined, () => {
@@ -103,31 +108,50 @@ function crash(container: Container | undefined, { point, afterEvents }: Fault &
   }
 }
 
-/** Leaves each running member a request, which is read twice if not removed in time. `first` reads it at once. */
+/** `sexton stop` by any container of the pod. `first` reads its own at once. */
 export function ask(world: World, { graceMs, among }: Request, first?: Container): void {
-  const { agenda, dice } = world;
-  const atMs = agenda.monoMs;
-  const times = dice.chance(0.1) ? 2 : 1;
-  for (const { container, name } of world.members) {
-    if (container?.isRunning !== true || (among !== undefined && !among.includes(name))) continue;
-    container.requests.push({ atMs: agenda.nowMs, graceMs });
-    if (container === first && container.brain?.askToStop(atMs, graceMs, among) === true) continue;
-    for (let time = 0; time < times; time += 1) deliver(container, atMs, graceMs, among);
-  }
+  const words = { Version: 1, By: 'sexton stop' };
+  for (const container of leaveRequests(world, { graceMs, among }, words, first))
+    container.requests.push({ atMs: world.agenda.nowMs, graceMs });
 }
 
-function deliver(
-  container: Container,
-  atMs: number,
-  graceMs: number | undefined,
-  among: readonly string[] | undefined,
-): void {
-  const { agenda, dice } = container.world;
-  agenda.in(1 + dice.short(300), container.actor, () => {
-    if (container.brain?.actor.frozenUntilMs !== undefined && container.brain.actor.frozenUntilMs > agenda.nowMs)
-      return deliver(container, atMs, graceMs, among);
-    container.noticeRequest();
-    if (container.brain?.askToStop(atMs, graceMs, among) !== true && container.isRunning)
-      deliver(container, atMs, graceMs, among);
+/** A file for each member that lives by its tombstone, and for `first`, whose end has come just now. Returns whose. */
+export function leaveRequests(
+  world: World,
+  { graceMs, among, byRule }: Request & { readonly byRule?: number | undefined },
+  words: Pick<StopRequest, 'Version' | 'By'>,
+  first?: Container,
+): readonly Container[] {
+  const { agenda, dice, volume, bootId, count } = world;
+  const isAlive = (container: Container): boolean => {
+    const read = volume.files.get(container.member.name)?.read(container.member.name);
+    return read?.ok === true && isOf(container, read.tombstone) && read.tombstone.Died === undefined;
+  };
+  const alive = world.members.flatMap(({ container, name }) => {
+    const isMeant = container?.isRunning === true && (among === undefined || among.includes(name));
+    return isMeant && (container === first || isAlive(container)) ? [container] : [];
   });
+  // The command says that no file can be left, and fails.
+  if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow') || alive.length === 0) {
+    count('request refused');
+    return [];
+  }
+  for (const { hostId, member } of alive) {
+    const request = {
+      ...words,
+      Boot: bootId,
+      Incarnation: hostId,
+      ...(graceMs !== undefined && { GraceMs: graceMs }),
+      ...(among !== undefined && { Among: alive.map((other) => other.member.name) }),
+      ...(byRule !== undefined && { ByRule: byRule }),
+      At: rfc3339(world.wallOf(member)),
+      RequestedMonotonic: Math.round(agenda.monoMs),
+    };
+    const mark = dice
+      .int(2 ** 30)
+      .toString(16)
+      .padStart(12, '0');
+    volume.put(requestFileOf(member.name, mark), new Content(formatRequest(request)));
+  }
+  return alive;
 }

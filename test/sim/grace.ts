@@ -1,8 +1,5 @@
 /** Init's own stops, as in `src/init/stop/grace.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
-import type { MemberConfig } from '../../src/core/config.ts';
-import { fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
-import { hostKillAtMs, hostLeaveAtMs } from '../../src/core/pod/deadline.ts';
-import type { State } from '../../src/core/state/state.ts';
+import type { Fallback } from '../../src/core/lifecycle/prepared/fallback.ts';
 import type { Queued } from './container.ts';
 
 /** Since a sound supervisor was heard, and since any was there. */
@@ -14,9 +11,10 @@ const LATE_MS = 2_000;
 const AHEAD_MS = 300;
 
 export interface Stopping {
-  readonly config: MemberConfig;
-  /** As the last commit has left it. */
-  readonly state: Pick<State, 'stop' | 'climb' | 'deadline'>;
+  /** What commits have left behind, each by the command of that name. */
+  readonly fallback: Fallback;
+  readonly killAtMs: number | undefined;
+  readonly leaveAtMs: number | undefined;
   readonly queue: readonly Queued[];
   /** The end of a stop whose reason is that the mains have ended; undefined: there is none. */
   readonly mainsEndMs?: number | undefined;
@@ -26,15 +24,14 @@ export interface Stopping {
 export type Lost = Stopping & { readonly goneAtMs: number; readonly lostAtMs: number; readonly hasFailed: boolean };
 
 /** The oldest stop request that is not acknowledged. */
-export function oldestStop({ config, state, queue }: Stopping): Queued | undefined {
-  const { stopSignals } = fallbackOf(config, state);
+export function oldestStop({ fallback: { stopSignals }, queue }: Stopping): Queued | undefined {
   return queue.find(({ event, isOnce }) => isOnce || (event.type === 'signal' && stopSignals.includes(event.signal)));
 }
 
 /** When the command that lives gets its stop signal, and which. */
 export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal: number | undefined } {
-  const { config, state, goneAtMs, lostAtMs } = stopping;
-  const { signal, waitMs = NEVER, atMs = NEVER } = fallbackOf(config, state);
+  const { goneAtMs, lostAtMs } = stopping;
+  const { signal, waitMs = NEVER, atMs = NEVER } = stopping.fallback;
   const stop = oldestStop(stopping);
   if (stop?.isOnce) return { atMs: NEVER, signal };
   const asked = stop?.event.type === 'signal' ? stop.event.signal : undefined;
@@ -47,19 +44,18 @@ export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal
 
 /** When the grace period of the stop is over. */
 export function endsAtMs(stopping: Stopping): number {
-  return Math.min(hostKillAtMs(stopping.state) ?? NEVER, requestEndsAtMs(stopping), stopping.mainsEndMs ?? NEVER);
+  return Math.min(stopping.killAtMs ?? NEVER, requestEndsAtMs(stopping), stopping.mainsEndMs ?? NEVER);
 }
 
 function requestEndsAtMs(stopping: Stopping): number {
-  const { graceMs = NEVER } = fallbackOf(stopping.config, stopping.state);
+  const { graceMs = NEVER } = stopping.fallback;
   return (oldestStop(stopping)?.atMs ?? NEVER) + graceMs;
 }
 
 /** When init leaves, once the command has ended. */
 export function leavesAtMs(stopping: Lost): number {
-  const leaveAtMs = hostLeaveAtMs(stopping.state) ?? NEVER;
   const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
-  return Math.max(Math.min(leaveAtMs, requestEndsAtMs(stopping)) - AHEAD_MS, sinceMs + LATE_MS);
+  return Math.max(Math.min(stopping.leaveAtMs ?? NEVER, requestEndsAtMs(stopping)) - AHEAD_MS, sinceMs + LATE_MS);
 }
 
 const NEVER = Number.POSITIVE_INFINITY;

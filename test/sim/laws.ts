@@ -13,7 +13,7 @@ import { isRestarting } from '../../src/core/pod/restart.ts';
 import { isFinalEnd, restartsAll } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, RESTART } from '../../src/core/state/state.ts';
-import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import { readMemo } from '../../src/runtime/memo.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { watchLoneStop, wrongVerdict } from './alone.ts';
@@ -151,8 +151,7 @@ export class Laws {
     this.napEnded(container, nap);
     if (nap.hasPassedOver) this.#world.count('excused: changes that a prepared stop has passed over');
     else this.#judgeHearing(container, nap, { why, by });
-    if (memo === undefined || writeMemo(memo) !== before)
-      return this.#break('sleep', container, 'the memo is another one than before');
+    if (memo?.text !== before) return this.#break('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
     const known = read && { ...read.state, isAwake: memo.state.isAwake };
     if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))

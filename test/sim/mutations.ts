@@ -271,8 +271,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'init passes a held stop request on when all mains have ended',
     file: '../../test/sim/reflexes.ts',
-    from: 'if (!endWith.mains.every(',
-    to: 'if (!endWith.mains.some(',
+    from: 'return mains.every(',
+    to: 'return mains.some(',
   },
   {
     breaks: 'an end that init has told stays what was told',

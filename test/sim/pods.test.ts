@@ -1,13 +1,16 @@
 /** The simulation in short: some thousand seeded pods. The long form is `node test/sim/run.ts --runs 1000000`. */
 import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Coverage } from './coverage.ts';
 import { draw } from './draw.ts';
+import { inMacrotask } from './microtasks.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulate.ts';
 import { timelineOf } from './timeline.ts';
+import { World } from './world.ts';
 
 const RUNS = 4_000;
 
@@ -27,6 +30,20 @@ describe('simulated pods', () => {
     for (const seed of [11, 222, 3_333]) assert.deepEqual(await timelineOf(draw(seed)), await timelineOf(draw(seed)));
   });
 
+  it('start no real timer, and nothing that a thread or the kernel does', async () => {
+    const started = new Set<string>();
+    const hook = createHook({ init: (_id, type) => void (INNER.has(type) || started.add(type)) });
+    for (let seed = 1; seed <= 100; seed += 1) {
+      const runs = (): void => {
+        hook.enable();
+        new World(draw(seed), () => {}).run();
+        hook.disable();
+      };
+      await inMacrotask(runs, (error) => assert.fail(String(error)));
+    }
+    assert.deepEqual([...started], []);
+  });
+
   it('are made smaller as long as they fail in the same way', async () => {
     const isWiped = (scenario: ReturnType<typeof draw>): boolean =>
       scenario.faults.some((fault) => fault.do === 'wipe');
@@ -38,6 +55,9 @@ describe('simulated pods', () => {
     assert.deepEqual([small.faults.map((fault) => fault.do), small.members.length], [['wipe'], 1]);
   });
 });
+
+/** What settles between two steps of the agenda. */
+const INNER: ReadonlySet<string> = new Set(['PROMISE', 'Microtask']);
 
 /** As the page has them: the first column of its first table. */
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/internals/guarantees.md'), 'utf8');

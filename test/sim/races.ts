@@ -5,16 +5,22 @@ import { ask } from './faults.ts';
 import { askToRestart } from './restarts.ts';
 import type { Race } from './scenario.ts';
 
-/** Its init is at this point: what is to come then comes before anything else does. */
-export function comeBetween(container: Container, at: Race['at']): void {
+/** Its init is at this point: what is to come then comes before anything else does. False: nothing is. */
+export function comeBetween(container: Container, at: Race['at']): boolean {
   const { world, member } = container;
   const { race } = world.scenario;
-  if (race?.at !== at || race.who !== member.index || world.hasRaced || !isReady(container, race)) return;
+  if (race?.at !== at || race.who !== member.index || world.hasRaced || !isReady(container, race)) return false;
   const { agenda } = world;
   world.hasRaced = true;
   world.calmAtMs = Math.max(world.calmAtMs, agenda.nowMs);
   world.tell(agenda.nowMs, member.name, `fault: ${race.what} at its ${at}`);
   world.count(`fault: ${race.what} at the ${at}`);
+  befallWith(container, race);
+  return true;
+}
+
+function befallWith(container: Container, race: Race): void {
+  const { world } = container;
   switch (race.what) {
     case 'sexton stop':
       return ask(world, race, container);

@@ -5,12 +5,14 @@
  * Law "gates": a command is started again only after its gates have opened again.
  * Law "all live again": all commands live after a restart that nothing interrupted.
  */
+import { isRequestFor, RESTART_VERSION } from '../../src/core/format/stop-request.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import { RESTARTED_MS } from './draw-restarts.ts';
+import { leaveRequests } from './faults.ts';
 import type { Request } from './scenario.ts';
 import { isCommandAlive } from './truth.ts';
 import type { Member, World } from './world.ts';
@@ -19,42 +21,25 @@ const BY_FAULT = 'sexton restart';
 
 type Breaks = (law: string, container: Container, what: string) => void;
 
-/** Leaves each running member a request, which is read twice if not removed in time. `first` reads it at once. */
+/** `sexton restart` by any container of the pod. `first` reads its own at once. */
 export function askToRestart(
   world: World,
   { graceMs, among, byRule }: Request & { readonly byRule?: number | undefined },
   first?: Container,
 ): void {
-  const { agenda, dice, volume } = world;
-  // No file can be left: the command says so and fails.
-  if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow'))
-    return world.count('restart refused');
-  const ask: RestartAsk = { requestedMs: Math.round(agenda.monoMs), by: BY_FAULT, graceMs, among, byRule };
-  world.laws.restarts.asked(ask);
-  for (const { container, name } of world.members) {
-    if (container?.isRunning !== true || !takesPart(among, name)) continue;
-    if (container === first && container.brain?.askToRestart(ask) === true) continue;
-    for (let time = 0; time < (dice.chance(0.1) ? 2 : 1); time += 1) deliver(container, ask);
-  }
-}
-
-function deliver(container: Container, ask: RestartAsk): void {
-  const { agenda, dice, scenario } = container.world;
-  // A look comes round every 5 s where no file event does.
-  const mostMs = scenario.volume.events === 'prompt' ? 30 : dice.chance(0.7) ? 300 : 5_000;
-  agenda.in(1 + dice.short(mostMs), container.actor, () => {
-    const { brain } = container;
-    if (brain !== undefined && brain.actor.frozenUntilMs > agenda.nowMs) return deliver(container, ask);
-    container.noticeRequest();
-    if (brain?.askToRestart(ask) !== true && container.isRunning) deliver(container, ask);
-  });
+  const words = { Version: RESTART_VERSION, By: BY_FAULT };
+  const containers = leaveRequests(world, { graceMs, among, byRule }, words, first);
+  if (containers.length === 0) return;
+  const names = among && containers.map(({ member }) => member.name);
+  const requestedMs = Math.round(world.agenda.monoMs);
+  world.laws.restarts.asked({ requestedMs, by: BY_FAULT, graceMs, among: names, byRule }, containers);
 }
 
 interface Asked {
   readonly ask: RestartAsk;
   readonly atMs: number;
   /** The containers that ran then, and the last command that each had started. */
-  readonly before: ReadonlyMap<Container, number>;
+  readonly before: Map<Container, number>;
 }
 
 /** A restart that a tombstone announces, and since and until when it does. */
@@ -86,19 +71,27 @@ export class Restarts {
   }
 
   /** By `sexton restart`, or by a member itself. */
-  asked(ask: RestartAsk): void {
-    const { agenda, containers, count } = this.#world;
+  asked(ask: RestartAsk, of: readonly Container[] = this.#world.containers): void {
+    const { agenda, count } = this.#world;
+    const running = of.filter(({ isRunning, member }) => isRunning && takesPart(ask.among, member.name));
     count(`restart asked for: ${ask.among === undefined ? 'the pod' : 'some'}`);
     if (ask.byRule !== undefined) count('restart asked for: by a rule');
-    const running = containers.filter(
-      (container) => container.isRunning && takesPart(ask.among, container.member.name),
-    );
     // A member counts from the event that made it ask, which may be heard a little later.
     const askedAtMs = Math.min(agenda.nowMs, ask.requestedMs + agenda.bootAtMs);
     const asked = { ask, atMs: askedAtMs, before: new Map(running.map((it) => [it, it.lastSpawned])) };
     this.#asked.push(asked);
     const atMs = Math.max(agenda.nowMs, this.#world.calmAtMs) + RESTARTED_MS - 5_000;
     agenda.at(atMs, undefined, () => this.#judge(asked));
+  }
+
+  /** These files are deleted: whose request is among them may never hear of it. */
+  lost(files: readonly string[]): void {
+    for (const { ask, before } of this.#asked)
+      for (const container of before.keys()) {
+        if (ask.by !== BY_FAULT || !files.some((file) => isRequestFor(container.member.name, file))) continue;
+        this.#world.count('excused: a request for a restart that was deleted before it was read');
+        before.delete(container);
+      }
   }
 
   isAsked(state: State): boolean {

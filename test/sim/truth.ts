@@ -84,7 +84,7 @@ function isBlind({ count }: World, { container }: Member): boolean {
     count('excused: a command without grace period that ignores the signal of init alone');
     return true;
   }
-  if (container.reflexes.departed !== undefined) return false;
+  if (container.reflexes.haveMainsFinished) return false;
   if (container.reflexes.isListening) count('excused: init takes a main that was killed for one that may come back');
   else count('excused: init was not told with which mains to end its command');
   return true;

@@ -2,11 +2,13 @@
  * What a simulated init watches for a sleeping supervisor, as `src/init/supervisor/sleep.c` does. It watches tombstones
  * of all but the quiet members, new handles, the directory, and the connections to members.
  */
+import { isRequestFor } from '../../src/core/format/stop-request.ts';
 import { isMemberName } from '../../src/core/format/tombstone.ts';
 import type { Holder, Volume, Watcher } from './volume.ts';
 
 /** Members whose files it does not watch, and members whose sockets it does. */
 interface Orders {
+  readonly ownName: string;
   readonly quiet: readonly string[];
   readonly held: readonly string[];
 }
@@ -15,17 +17,19 @@ export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */
   fired: string | undefined;
   readonly #volume: Volume;
+  readonly #ownName: string;
   readonly #quiet: ReadonlySet<string>;
   readonly #onFire: (why: string, name?: string) => void;
 
   constructor(
     volume: Volume,
-    { quiet, held }: Orders,
+    { ownName, quiet, held }: Orders,
     onEnd: (holder: Holder, then: () => void) => void,
     /** `name`: of the member whose file or handle it is. */
     onFire: (why: string, name?: string) => void,
   ) {
     this.#volume = volume;
+    this.#ownName = ownName;
     this.#quiet = new Set(quiet);
     this.#onFire = onFire;
     volume.watchers.add(this);
@@ -39,14 +43,14 @@ export class Vigil implements Watcher {
 
   hint(name: string): void {
     if (isMemberName(name) && !this.#quiet.has(name)) this.#fire('a file', name);
+    if (!isRequestFor(this.#ownName, name)) return;
+    // Also behind a change that a prepared stop has passed over.
+    if (this.fired === undefined) this.#fire('a request');
+    else this.#onFire('a request');
   }
 
   bound(name: string): void {
     this.#fire('a new handle', name);
-  }
-
-  asked(): void {
-    this.#fire('a request');
   }
 
   lose(): void {

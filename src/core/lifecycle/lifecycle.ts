@@ -53,14 +53,17 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   return finishDraft(draft);
 }
 
-export function reduceAll(config: MemberConfig, state: State, events: readonly Event[]): Reduction {
-  let reduction: Reduction = { state, effects: [], wakeAtMs: undefined };
+/** Is told of each event, and of what it alone has led to. */
+export type Observe = (before: State, event: Event, reduction: Reduction) => void;
+
+export function reduceAll(config: MemberConfig, state: State, events: readonly Event[], observe?: Observe): Reduction {
+  let all: Reduction = { state, effects: [], wakeAtMs: undefined };
   for (const event of events) {
-    const { effects } = reduction;
-    reduction = reduce(config, reduction.state, event);
-    reduction = { ...reduction, effects: [...effects, ...reduction.effects] };
+    const reduction = reduce(config, all.state, event);
+    observe?.(all.state, event, reduction);
+    all = { ...reduction, effects: [...all.effects, ...reduction.effects] };
   }
-  return reduction;
+  return all;
 }
 
 /** The time that a supervisor may take from the first events to its first action. */

@@ -68,7 +68,7 @@ export class Graveyard {
   constructor(options: GraveyardOptions) {
     this.#options = options;
     const { volume, clock, onTrouble, order } = options;
-    const inbox = options.inbox && new Inbox({ dir: volume.dir, onTrouble, ...options.inbox });
+    const inbox = options.inbox && new Inbox({ volume, onTrouble, ...options.inbox });
     this.#inbox = inbox;
     this.#liveness = new Liveness({
       volume,

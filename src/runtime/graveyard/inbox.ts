@@ -5,8 +5,6 @@
  * A request that cannot be removed (another uid's, in a sticky directory) is remembered by its name, which is random. A
  * file that is not understood stays and is logged once. A request for an earlier life of this container is removed.
  */
-import { unlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   isMeantFor,
   MAX_REQUEST_BYTES,
@@ -14,8 +12,8 @@ import {
   RESTART_VERSION,
   type StopRequest,
 } from '../../core/format/stop-request.ts';
-import { inDirectory } from './directory.ts';
-import { MAX_ENTRIES, readPlainFile } from './read.ts';
+import { MAX_ENTRIES } from './read.ts';
+import type { VolumeAccess } from './volume.ts';
 
 export interface Ask {
   readonly graceMs: number | undefined;
@@ -34,7 +32,7 @@ export interface Self {
 }
 
 export interface InboxOptions {
-  readonly dir: string;
+  readonly volume: VolumeAccess;
   /** undefined: not known yet, so no request is taken. */
   readonly self: () => Self | undefined;
   readonly onAsked: (ask: Ask) => void;
@@ -64,10 +62,10 @@ export class Inbox {
 
   /** To be called each time the file is seen. Never rejects. */
   async take(file: string): Promise<void> {
-    const { dir, self, onAsked } = this.#options;
+    const { volume, self, onAsked } = this.#options;
     const me = self();
     if (me === undefined || this.#done.has(file)) return;
-    const reading = await readPlainFile(join(dir, file), MAX_REQUEST_BYTES);
+    const reading = await volume.readPlain(file, MAX_REQUEST_BYTES);
     if (reading.kind === 'missing') return;
     // A file that could not be read may be readable the next time.
     if (reading.kind === 'failed') return this.#complain(file, reading.why);
@@ -80,7 +78,7 @@ export class Inbox {
     if (isMeantFor(parsed.request, me)) onAsked(askOf(parsed.request));
     // Removed one after the other, and without waiting: the stop comes first.
     this.#removing = this.#removing
-      .then(() => inDirectory(dir, (here) => unlink(join(here, file))))
+      .then(() => volume.remove(file))
       .then(() => void this.#done.delete(file))
       .catch(() => {});
   }

@@ -8,7 +8,7 @@ import { isLocal } from '../local-volume.ts';
 import { inDirectory, look, makeDirectory, overwriteFile, replaceFile } from './directory.ts';
 import { readGeneration } from './generation.ts';
 import { connectTo, type Handle, probeHandle } from './handle.ts';
-import { type Listing, listMembers, type Reading, readMember } from './read.ts';
+import { type Listing, listMembers, type PlainReading, type Reading, readMember, readPlainFile } from './read.ts';
 
 export type Connection = Pick<Socket, 'on' | 'once' | 'destroy' | 'bytesRead'>;
 
@@ -23,9 +23,10 @@ export interface ReaderOptions {
 
 export interface VolumeAccess {
   readonly dir: string;
-  /** As `listMembers` and `readMember`. */
+  /** As `listMembers`, `readMember` and `readPlainFile`. */
   list(isWanted: (file: string) => boolean): Promise<Listing>;
   read(name: string, known: string | undefined): Promise<Reading>;
+  readPlain(file: string, maxBytes: number): Promise<PlainReading>;
   readGeneration(): ReturnType<typeof readGeneration>;
   /** To the holder of this member's socket; undefined: there is no socket. Rejects with the error of connect(2). */
   connect(name: string): Promise<Connection | undefined>;
@@ -55,6 +56,7 @@ export function volumeAt(dir: string): VolumeAccess {
     dir,
     list: (isWanted) => listMembers(dir, isWanted),
     read: (name, known) => readMember(dir, name, known),
+    readPlain: (file, maxBytes) => readPlainFile(join(dir, file), maxBytes),
     readGeneration: () => readGeneration(dir),
     async connect(name) {
       const path = join(dir, handleOf(name));

@@ -4,6 +4,7 @@
  */
 import type { Effect } from '../../core/state/events.ts';
 import { timedOutAfter } from '../../core/time.ts';
+import { MACHINE, type Machine } from '../machine.ts';
 import type { ActionEnd, RunningAction } from './probe.ts';
 
 type NetworkTaskAction = Exclude<(Effect & { type: 'startTask' })['action'], { kind: 'exec' }>;
@@ -16,15 +17,17 @@ interface Entry {
 
 export class NetworkTasks {
   readonly #onEnd: (id: number, end: ActionEnd) => void;
+  readonly #load: Machine['loadActions'];
   readonly #entries = new Map<number, Entry>();
 
-  constructor(onEnd: (id: number, end: ActionEnd) => void) {
+  constructor(onEnd: (id: number, end: ActionEnd) => void, load = MACHINE.loadActions) {
     this.#onEnd = onEnd;
+    this.#load = load;
   }
 
   async start(id: number, action: NetworkTaskAction, timeoutMs: number | undefined): Promise<void> {
     this.#entries.set(id, { timeoutMs });
-    const { startAction } = await import('./probe.ts');
+    const { startAction } = await this.#load();
     // It may have been asked to end meanwhile.
     if (!this.#entries.has(id)) return;
     const onEnd = (end: ActionEnd): void => {
@@ -44,7 +47,7 @@ export class NetworkTasks {
     if (entry.action !== undefined) return entry.action.expire();
     this.#entries.delete(id);
     const detail = timedOutAfter(entry.timeoutMs ?? 0);
-    setImmediate(() => this.#onEnd(id, { ok: false, detail, output: '' }));
+    queueMicrotask(() => this.#onEnd(id, { ok: false, detail, output: '' }));
   }
 
   endAll(): void {

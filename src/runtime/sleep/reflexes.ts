@@ -18,6 +18,7 @@ import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../
 import { SIGTERM } from '../../core/signals.ts';
 import type { State } from '../../core/state/state.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Clock, Timer } from '../clock.ts';
 import { MAX_PREPARED_BYTES } from '../host/frames.ts';
 import type { HostCommand } from '../host/host.ts';
 import { isLocalFile } from '../local-volume.ts';
@@ -31,6 +32,7 @@ export interface ReflexesOptions {
    */
   readonly tombstoneAt: () => Promise<string | undefined>;
   readonly log: Log;
+  readonly clock: Clock;
   /** Where the host leaves the evidence; undefined: nowhere. */
   readonly terminationLog: TerminationLog | undefined;
   /** The end is to be reported in a way that the host does not know. */
@@ -46,7 +48,7 @@ export class Reflexes {
   #latest: Known | undefined;
   /** What the host has been left with; undefined: nothing. */
   #left: Left | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   /** `isResumed`: a supervisor before this one may have left something. */
   constructor(options: ReflexesOptions, isResumed: boolean) {
@@ -59,8 +61,9 @@ export class Reflexes {
     const [before, latest] = [this.#latest, { state, wakeAtMs }];
     this.#latest = latest;
     if (before !== undefined && isUnchanged(before, latest)) return [];
-    clearTimeout(this.#timer);
-    if (isIdle(state)) this.#timer = setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
+    const { timers } = this.#options.clock;
+    timers.clearTimeout(this.#timer);
+    if (isIdle(state)) this.#timer = timers.setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
     if (this.#left === undefined) return [];
     this.#left = undefined;
     return [NO_ENDS, NO_MAINS];
@@ -107,23 +110,14 @@ export class Reflexes {
       hostId,
       path: join(dirname(path), handleOf(name)),
     }));
-    const isReachable = named.every((main) => Buffer.byteLength(main.path) <= MAX_SOCKET_PATH_BYTES);
-    const heard = isReachable ? endWith : undefined;
+    const heard = named.every((main) => Buffer.byteLength(main.path) <= MAX_SOCKET_PATH_BYTES) ? endWith : undefined;
+    const { needed = 0, holds = false, signal = SIGTERM } = heard ?? {};
+    const mains = heard === undefined ? [] : named;
+    // Under the other policies the main's container is started again.
+    const endsWithLost = member.restartPolicy === 'Never';
     const command = { ...NO_ENDS, id, path, evidence, ends };
     this.#left = { ends, rest: { command, use, endWith: heard } };
-    commit([
-      command,
-      {
-        type: 'endWith',
-        id,
-        needed: heard?.needed ?? 0,
-        // Under the other policies the main's container is started again.
-        endsWithLost: member.restartPolicy === 'Never',
-        holds: heard?.holds ?? false,
-        signal: heard?.signal ?? SIGTERM,
-        mains: isReachable ? named : [],
-      },
-    ]);
+    commit([command, { type: 'endWith', id, needed, endsWithLost, holds, signal, mains }]);
   }
 }
 
@@ -135,23 +129,8 @@ interface Left {
 
 type EndsCommand = HostCommand & { readonly type: 'preparedEnds' };
 
-const NO_ENDS: EndsCommand = {
-  type: 'preparedEnds',
-  id: 1,
-  signal: SIGTERM,
-  patienceMs: 0,
-  path: '',
-  evidence: undefined,
-  ends: [],
-};
-const NO_MAINS: HostCommand = {
-  type: 'endWith',
-  id: 1,
-  needed: 0,
-  endsWithLost: false,
-  holds: false,
-  signal: SIGTERM,
-  mains: [],
-};
+const NONE = { id: 1, signal: SIGTERM } as const;
+const NO_ENDS: EndsCommand = { ...NONE, type: 'preparedEnds', patienceMs: 0, path: '', evidence: undefined, ends: [] };
+const NO_MAINS: HostCommand = { ...NONE, type: 'endWith', needed: 0, endsWithLost: false, holds: false, mains: [] };
 /** Room in the frame for all but the texts: two paths, and a few numbers for each end. */
 const MAX_PATHS_BYTES = 8_500;

@@ -6,6 +6,7 @@ import type { Effect, Event } from '../../core/state/events.ts';
 import type { Clock } from '../clock.ts';
 import type { Host } from '../host/host.ts';
 import { ownPorts } from '../http/http.ts';
+import type { Machine } from '../machine.ts';
 import type { TrafficWatch } from './watch.ts';
 
 interface Surroundings {
@@ -13,12 +14,13 @@ interface Surroundings {
   readonly host: Host;
   readonly member: MemberConfig;
   readonly http?: HttpOptions | undefined;
+  readonly machine: Machine;
 }
 
 export class TrafficWatcher {
   readonly #surroundings: Surroundings;
   readonly #onEvent: (event: Event) => void;
-  #watch: TrafficWatch | undefined;
+  #watch: Pick<TrafficWatch, 'start' | 'close'> | undefined;
   #isWanted = false;
 
   constructor(surroundings: Surroundings, onEvent: (event: Event) => void) {
@@ -28,11 +30,11 @@ export class TrafficWatcher {
 
   /** Never rejects: a drain that cannot be watched takes its longest time. */
   async watch({ drain, connections, ignored }: Effect & { type: 'watchTraffic' }): Promise<void> {
-    const { clock, host, member, http } = this.#surroundings;
+    const { clock, host, member, http, machine } = this.#surroundings;
     const onUnseen = (why: string): void => this.#onEvent({ type: 'trafficUnavailable', at: clock.now(), why });
     this.#isWanted = true;
     try {
-      const { TrafficWatch } = await import('./watch.ts');
+      const { TrafficWatch } = await machine.loadTraffic();
       // The drain may be over by now.
       if (!this.#isWanted || this.#watch !== undefined) return;
       this.#watch = new TrafficWatch({

@@ -80,7 +80,8 @@ describe('a link in place of the graveyard', () => {
     assert.match((await new Store(volumeAt(dir), 'a', () => {}).prepare())?.message ?? '', /is a symbolic link/);
     const asked: unknown[] = [];
     const onAsked = (ask: unknown): void => void asked.push(ask);
-    const inbox = new Inbox({ dir, self: () => ({ boot: 'b', host: 'h' }), onAsked, onTrouble: () => {} });
+    const self = () => ({ boot: 'b', host: 'h' });
+    const inbox = new Inbox({ volume: volumeAt(dir), self, onAsked, onTrouble: () => {} });
     await inbox.take(FILE);
     await inbox.settle();
     assert.equal(asked.length, 1);

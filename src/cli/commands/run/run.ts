@@ -6,10 +6,12 @@ import type { DropIn } from '../../../config/dropin/line.ts';
 import { keptConfig, type RunConfig, restoredConfig } from '../../../config/run-config.ts';
 import type { State } from '../../../core/state/state.ts';
 import { readBootId, SystemClock } from '../../../runtime/clock.ts';
+import { collectGarbageWhenIdle } from '../../../runtime/garbage.ts';
 import type { Hello, Host } from '../../../runtime/host/host.ts';
 import { InitHost } from '../../../runtime/host/init.ts';
 import { whyWithoutInit } from '../../../runtime/host/without-init.ts';
 import { Log } from '../../../runtime/log/log.ts';
+import { MACHINE } from '../../../runtime/machine.ts';
 import { readMemo } from '../../../runtime/memo.ts';
 import { type Before, type Remarks, Supervisor } from '../../../runtime/supervisor.ts';
 import { versionNumber } from '../../../text/version.ts';
@@ -58,9 +60,10 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
           const { url, service } = otlp;
           return send(url, { member, state, service, version }, maxMs);
         };
-  const about = { ...others, member, host, wishes, clock, log, openMembership, sendTrace };
+  const about = { ...others, member, host, wishes, clock, log, machine: MACHINE, openMembership, sendTrace };
   const kept = { config: keptConfig(config, version), ...(remarks && { remarks }) };
   await new Supervisor({ ...about, ...kept, bootId: readBootId() }).start();
+  collectGarbageWhenIdle();
 }
 
 /** sexton-init when it started us, with what it says first; else this process itself. */

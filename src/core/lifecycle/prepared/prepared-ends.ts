@@ -92,10 +92,6 @@ export function preparedEnds(config: MemberConfig, state: State, use: Use): read
   return [EXIT_0, FAILURES].flatMap((ends) => preparedEnd(config, state, use, ends) ?? []);
 }
 
-export function preparedEndBy(config: MemberConfig, state: State, use: Use, code: number): PreparedEnd | undefined {
-  return preparedEnd(config, state, use, code === 0 ? EXIT_0 : FAILURES);
-}
-
 /** A range of ends and the samples that are laid out: the longest codes leave least room for the history. */
 interface Range {
   readonly from: number;

@@ -75,7 +75,9 @@ function isOfContainer({ stop, deadline }: State): boolean {
 type Optional<T> = { [Key in keyof T]: T[Key] | undefined };
 
 export function withoutUndefined<T extends object>(fields: Optional<T>): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+  const kept: Partial<T> = {};
+  for (const key in fields) if (fields[key] !== undefined) kept[key] = fields[key];
+  return kept as T;
 }
 
 /** The evidence about a member that is dead or being stopped; unknown facts are absent. */
