@@ -76,14 +76,14 @@ inline deliver_kill() {
 #else
 #define WAS_FORWARDED ANY(SENT)
 #endif
-/* supervisor.c, supervisor_gone_at. A stop that is acknowledged and not begun is due before the KILL. */
-#define OWES (!has_committed || acked < last || (LEFT(STOP) && !LEFT(CLIMB) && time > 0) || LEFT(GONE))
+/* supervisor.c, supervisor_gone_at */
+#define OWES (!has_committed || acked < last || LEFT(GONE))
 #define IS_GONE (!is_running || OWES)
 /* grace.c, stop_at */
 #ifdef WITHOUT_FALLBACK
 #define PLANNED false
 #else
-#define PLANNED (LEFT(STOP) && !LEFT(CLIMB) && IS_GONE)
+#define PLANNED (LEFT(STOP) && !LEFT(CLIMB) && (IS_GONE || time == 2))
 #endif
 #define STOP_IS_DUE (!has_stopped && !HAS_PASSED && time > 0 && ((HAS_REQUEST && !LEFT(CLIMB)) || PLANNED))
 #define KILL_IS_DUE (!is_overdue && time == 2 && (HAS_REQUEST || HAS_PASSED || has_kill_at))

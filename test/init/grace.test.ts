@@ -65,6 +65,14 @@ onBench('init leaves an acknowledged stop to a supervisor that works', async (be
   assert.equal(init.stdout(), 'up\n');
 });
 
+onBench('init sends the stop signal before a KILL that is overdue, also while the supervisor works', async (bench) => {
+  const { supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
+  // As after a pause of the machine that took longer than the grace period.
+  supervisor.commit('kill-at', 1);
+  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+  assert.deepEqual(await supervisor.expect('overdue'), ['1']);
+});
+
 onBench('init continues an acknowledged stop before the KILL when the supervisor hangs', async (bench) => {
   const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
   const now = monotonicMs();

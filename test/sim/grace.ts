@@ -31,15 +31,16 @@ export function oldestStop({ fallback: { stopSignals }, queue }: Stopping): Queu
 /** When the command that lives gets its stop signal, and which. */
 export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal: number | undefined } {
   const { goneAtMs, lostAtMs } = stopping;
-  const { signal, waitMs = NEVER, atMs = NEVER } = stopping.fallback;
+  const { signal, waitMs = NEVER, atMs } = stopping.fallback;
   const stop = oldestStop(stopping);
   if (stop?.isOnce) return { atMs: NEVER, signal };
   const asked = stop?.event.type === 'signal' ? stop.event.signal : undefined;
   const waitsUntilMs = (stop?.atMs ?? NEVER) + waitMs;
   const patience = (sinceMs: number, mostMs: number): number =>
     sinceMs === NEVER ? NEVER : sinceMs + Math.min(mostMs, Math.max(0, endsAtMs(stopping) - sinceMs) / 2);
+  if (atMs === undefined) return { atMs: waitsUntilMs, signal: signal ?? asked };
   const plannedMs = Math.max(atMs, patience(lostAtMs, PATIENCE_MS), patience(goneAtMs, GAP_MS));
-  return { atMs: Math.min(waitsUntilMs, plannedMs), signal: signal ?? asked };
+  return { atMs: Math.min(waitsUntilMs, endsAtMs(stopping), plannedMs), signal: signal ?? asked };
 }
 
 /** When the grace period of the stop is over. */

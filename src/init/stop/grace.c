@@ -55,7 +55,10 @@ static int64_t stop_at(const struct init *init, const struct child *child) {
   const struct event *stop = oldest_stop(&init->queue, fallback);
   if (stop && stop->kind == EV_FORWARDED) return NEVER;
   int64_t at = stop ? after(stop->at, fallback->wait_ms) : NEVER;
-  int64_t lost_at = fallback->at == NEVER ? NEVER : supervisor_lost_at(init);
+  if (fallback->at == NEVER) return at;
+  /* After a pause that outlasts the grace period the KILL is due before a supervisor has had time to act. */
+  at = earlier(at, stop_ends_at(init));
+  int64_t lost_at = supervisor_lost_at(init);
   if (lost_at == NEVER) return at;
   int64_t planned = later(fallback->at, patience_ends_at(init, lost_at, PATIENCE_MS));
   return earlier(at, later(planned, patience_ends_at(init, supervisor_gone_at(init), GAP_MS)));
