@@ -1,7 +1,7 @@
 /** What is true in a simulated pod, whatever its members believe. */
 
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { hostOf } from '../../src/core/format/tombstone.ts';
+import { hostOf, RESERVE_BYTES } from '../../src/core/format/tombstone.ts';
 import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
@@ -59,7 +59,9 @@ export function isCut(world: World, container: Container): boolean {
   // The machine stood still between the death and the exit: which of the two was due first is chance.
   if (died !== undefined && world.agenda.monoMs - (diedMonotonic ?? 0) > LATE_MS) return true;
   const sinceMs = container.command?.diedAtMs ?? container.startedAtMs + world.agenda.bootAtMs;
-  return world.troubles.some(({ toMs }) => toMs >= sinceMs - TEND_MS);
+  // On a full volume a file with the room of a tombstone can be written over.
+  const hasRoom = (world.volume.files.get(container.member.name)?.text.length ?? 0) >= RESERVE_BYTES;
+  return world.troubles.some(({ toMs, isFull }) => toMs >= sinceMs - TEND_MS && !(isFull && hasRoom));
 }
 
 /** Since when it could know that its mains have finished: the record is there, or it saw them go for good. */

@@ -80,7 +80,7 @@ export class World {
   /** After that no fault is at work any more. */
   calmAtMs: number;
   /** Until when the volume failed, each time; Infinity: it does. */
-  readonly troubles: { toMs: number }[] = [];
+  readonly troubles: { toMs: number; readonly isFull: boolean }[] = [];
   volume: Volume;
   reductions = 0;
   #boots = 1;
