@@ -15,7 +15,7 @@ import { type VolumeAccess, volumeAt } from './graveyard/volume.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import { OwnTombstone, type OwnTombstoneOptions } from './own-tombstone.ts';
-import type { SleepWatch } from './sleep/sleeper.ts';
+import type { SleepPlace, SleepWatch } from './sleep/sleeper.ts';
 import { whyAwakeByGraveyard } from './sleep/why-awake.ts';
 import { withTimeout } from './timeouts.ts';
 
@@ -39,7 +39,7 @@ export interface MembershipEvents {
   stopAsked(ask: Ask): void;
 }
 
-export class Membership {
+export class Membership implements SleepPlace {
   readonly #options: MembershipOptions;
   readonly #volume: VolumeAccess;
   readonly #own: OwnTombstone;
@@ -111,7 +111,6 @@ export class Membership {
     return isWritten && isAbsolute(store.path) && (await this.#volume.isLocal()) ? store.path : undefined;
   }
 
-  /** What to watch during sleep, or why the supervisor must stay awake. */
   async sleepWatch(): Promise<SleepWatch | string> {
     const isSettled = await this.#own.isSettled();
     const list = this.#graveyard?.watchList();
@@ -127,7 +126,6 @@ export class Membership {
     this.#graveyard?.hear(news);
   }
 
-  /** Resolves once the host watches, and everything was read again. */
   async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
     await this.#graveyard?.handOver(quiet, sockets);
   }

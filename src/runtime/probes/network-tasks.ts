@@ -4,10 +4,11 @@
  */
 import type { Effect } from '../../core/state/events.ts';
 import { timedOutAfter } from '../../core/time.ts';
-import { MACHINE, type Machine } from '../machine.ts';
-import type { ActionEnd, RunningAction } from './probe.ts';
+import type { ActionEnd, RunningAction, startAction } from './probe.ts';
 
 type NetworkTaskAction = Exclude<(Effect & { type: 'startTask' })['action'], { kind: 'exec' }>;
+
+export const loadActions = (): Promise<{ readonly startAction: typeof startAction }> => import('./probe.ts');
 
 interface Entry {
   readonly timeoutMs: number | undefined;
@@ -17,10 +18,10 @@ interface Entry {
 
 export class NetworkTasks {
   readonly #onEnd: (id: number, end: ActionEnd) => void;
-  readonly #load: Machine['loadActions'];
+  readonly #load: typeof loadActions;
   readonly #entries = new Map<number, Entry>();
 
-  constructor(onEnd: (id: number, end: ActionEnd) => void, load = MACHINE.loadActions) {
+  constructor(onEnd: (id: number, end: ActionEnd) => void, load = loadActions) {
     this.#onEnd = onEnd;
     this.#load = load;
   }

@@ -11,7 +11,6 @@ import type { Clock, Timer } from '../clock.ts';
 import type { WatchList } from '../graveyard/watch-list.ts';
 import type { HostCommand } from '../host/host.ts';
 import type { Log } from '../log/log.ts';
-import type { Membership } from '../membership.ts';
 import type { Rest } from '../memo.ts';
 import { MOST, nextTurn, withTimeout } from '../timeouts.ts';
 import { whyAwakeByState, whyAwakeByTime } from './why-awake.ts';
@@ -20,6 +19,13 @@ export interface SleepWatch extends WatchList {
   readonly own: string;
   /** The paths of the sockets that we hold connections to. */
   readonly sockets: readonly string[];
+}
+
+export interface SleepPlace {
+  /** What to watch during sleep, or why the supervisor must stay awake. */
+  sleepWatch(): Promise<SleepWatch | string>;
+  /** Resolves once the host watches, and everything was read again. */
+  handOver(watch: SleepWatch): Promise<void>;
 }
 
 export interface SleeperOptions {
@@ -31,7 +37,7 @@ export interface SleeperOptions {
   readonly state: () => State | undefined;
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
-  readonly membership: () => Pick<Membership, 'sleepWatch' | 'handOver'> | undefined;
+  readonly membership: () => SleepPlace | undefined;
   /** What the host does about a stop while the supervisor sleeps. */
   readonly prepareStop: () => readonly HostCommand[];
   /** One commit, with the memo; `held` is for the memo from then on. */

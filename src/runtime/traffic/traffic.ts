@@ -6,15 +6,18 @@ import type { Effect, Event } from '../../core/state/events.ts';
 import type { Clock } from '../clock.ts';
 import type { Host } from '../host/host.ts';
 import { ownPorts } from '../http/http.ts';
-import type { Machine } from '../machine.ts';
-import type { TrafficWatch } from './watch.ts';
+import type { TrafficWatch, WatchOptions } from './watch.ts';
+
+export const loadTraffic = (): Promise<{
+  readonly TrafficWatch: new (options: WatchOptions) => Pick<TrafficWatch, 'start' | 'close'>;
+}> => import('./watch.ts');
 
 interface Surroundings {
   readonly clock: Clock;
   readonly host: Host;
   readonly member: MemberConfig;
   readonly http?: HttpOptions | undefined;
-  readonly machine: Machine;
+  readonly machine: { readonly loadTraffic: typeof loadTraffic };
 }
 
 export class TrafficWatcher {
