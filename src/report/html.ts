@@ -97,7 +97,7 @@ tr{border-bottom:1px solid #8884;padding:.3rem 0}td{border:0;overflow-wrap:anywh
 @media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}.bad{color:#ff7b72}.soft,small,td::before{color:#9198a1}}
 @media print{body{max-width:none;padding:0}*{print-color-adjust:exact}}`.trim();
 
-/** As many as the page has room for, at least one; `more` tells of the others. */
+/** As many as the page has room for, at least one; `more` counts the others. */
 export function sectionsHtml<One>(
   all: readonly One[],
   headOf: (one: One) => string,

@@ -141,7 +141,7 @@ const MEMBER = object({
     kill: { enum: ['never', 'maybe', 'always'] },
     asPredicted: flag,
   }),
-  'source?': { const: 'kubelet', description: 'The kubelet alone tells of it, in whole seconds.' },
+  'source?': { const: 'kubelet', description: 'Only the kubelet reports it, in whole seconds.' },
   'absences?': list(object({ fromMs: offset, untilMs: offset, how: text })),
   'hurried?': object({ atMs: offset, signal: text }),
   spans: list(object({ phase: text, fromMs: offset, untilMs: offset })),

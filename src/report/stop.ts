@@ -26,7 +26,7 @@ export interface Mark {
 
 /** What is absent is not known, unless its comment says otherwise. */
 export interface MemberStop {
-  /** Tells pods apart: namespace and name, or the session; empty where nothing tells. */
+  /** Identifies the pod: namespace and name, or the session; empty if neither is known. */
   readonly pod: string;
   /** What the pod is a replica of, by its controller's name; else the pod. */
   readonly workload: string;
@@ -59,7 +59,7 @@ export interface MemberStop {
   readonly hurried?: { readonly atMs: number; readonly signal: string } | undefined;
   /** Absent: the source is no pod. */
   readonly platform?: PlatformRecord;
-  /** Only the kubelet tells of it: its times are cut to seconds, and its signals are not known. */
+  /** Only the kubelet reports it: its times are whole seconds, and its signals are not known. */
   readonly isOfKubelet?: true;
   readonly connections?: Connections | undefined;
   /** Members that it needs; they serve on until it has ended. */

@@ -102,7 +102,7 @@ export class Supervisor {
   #wasWoken = false;
   readonly #sleeper: Sleeper | undefined;
   #reflexes: Reflexes | undefined;
-  /** What the host was told last of each. */
+  /** The last command of each kind that the host has got. */
   readonly #alarms = new Map([['due', '{"type":"due"}']]);
 
   constructor(options: SupervisorOptions) {

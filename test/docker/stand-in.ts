@@ -57,7 +57,7 @@ async function makeRoot(): Promise<string> {
   return tar;
 }
 
-/** A package that does not come is the end of it; the caller tries again. */
+/** It fails when a package cannot be downloaded; the caller tries again. */
 async function debootstrap(options: readonly string[]): Promise<void> {
   await run('debootstrap', options, { maxBuffer: 16 << 20 });
 }

@@ -20,7 +20,7 @@ export interface ApplicationLife {
 const SIGCONT = 18;
 const SIGHUP = 1;
 const SIGUSR2 = 12;
-/** What the strikes send themselves, and what follows each stop signal. */
+/** Signals that the strikes send themselves, and that follow each stop signal. */
 const HARMLESS: ReadonlySet<number> = new Set([SIGCONT, SIGHUP, SIGUSR2]);
 
 export function livesOf(record: RoundRecord, { name }: MemberPlan): ApplicationLife[] {

@@ -14,7 +14,7 @@ process.on('message', (seed: number) => {
   void playRound(seed, fixtures, { isRoot, isStrict }).then((result) => process.send?.(result));
 });
 process.on('disconnect', () => {
-  // Broken off: what still runs would go on without us.
+  // The run was cancelled: its processes would outlive this one.
   for (const pid of below(process.pid)) send(pid, 'SIGKILL');
   process.exit();
 });

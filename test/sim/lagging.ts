@@ -16,7 +16,7 @@ export interface LaggingMember {
 
 export class LaggingPod {
   readonly lives: ReadonlyMap<string, Life>;
-  /** Killed with the whole container, when. */
+  /** When each was killed with its whole container. */
   readonly killed: Map<string, number>;
   #nowMs: number;
 

@@ -29,7 +29,7 @@ export function shellCommandOf(argv: readonly string[]): ShellCommand | undefine
 export interface Fate {
   /** It stays PID 1 for certain, for as long as its last command runs. */
   readonly stays: boolean;
-  /** It stays, or not: that depends on which shell it is. */
+  /** Whether it stays depends on which shell it is. */
   readonly mayStay: boolean;
 }
 

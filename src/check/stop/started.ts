@@ -19,7 +19,7 @@ export function argvOfStage(stage: Stage, images: Images): readonly string[] {
   return [...(facts?.entrypoint ?? []), ...(cmd === undefined ? (facts?.cmd ?? []) : cmd.argv)];
 }
 
-/** What a container of it runs; empty: that is not known. */
+/** The program that a container of this stage runs; empty: unknown. */
 export function programOfStage(stage: Stage, images: Images): string {
   const { entrypoint, cmd, base } = stage;
   const isOfImage = entrypoint === undefined && cmd?.form !== 'shell' && factsOfImage(base, images) === undefined;

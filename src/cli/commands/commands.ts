@@ -117,7 +117,7 @@ export const COMMANDS = {
       { name: 'watch', help: 'Show it again every second, until Control-C.' },
       { name: 'check', help: 'One line, and exit code 0 if NAME is healthy. Default: the member of this container.' },
     ],
-    more: 'Without a graveyard it shows the one member of this container, by --http where\nthat is on. Exit code 0: shown; with --check: the member is healthy. 1: with\n--check: it is not, or there is none. 125: it cannot be told. In a Dockerfile:\nHEALTHCHECK CMD ["/sexton/sexton", "status", "--check"]\n',
+    more: 'Without a graveyard it shows the one member of this container, by --http where\nthat is on. Exit code 0: shown; with --check: the member is healthy. 1: with\n--check: it is not, or there is none. 125: it is not known. In a Dockerfile:\nHEALTHCHECK CMD ["/sexton/sexton", "status", "--check"]\n',
   },
   stop: {
     usage: ['stop [--grace 5s] [--no-wait] [--graveyard DIR] [NAME...]'],

@@ -3,7 +3,7 @@
  * seconds. Events can be missing on network volumes, or where inotify limits are exhausted.
  *
  * A file that does not parse may be half written: the last good tombstone stays, and the file is read again soon. A
- * file that is gone leaves its last good tombstone behind, marked as vanished. Neither is ever news of a death.
+ * file that is gone leaves its last good tombstone behind, marked as vanished. Neither counts as a death.
  *
  * Any container that mounts the graveyard can create any number of tombstones. The scan keeps 128 present members and
  * 128 vanished ones, beside those that the configuration names.

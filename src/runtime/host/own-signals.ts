@@ -29,8 +29,8 @@ export function takeSignals(onSignal: (signal: number) => void): () => void {
     taken.set(name, listener);
     process.on(name, listener);
   }
-  // signal-exit, wherever a library brings it along, sends a signal again to die of it if its listener is the only one.
-  // `true` is its word for "handled"; it comes after our own listeners, as they have to be counted first.
+  // signal-exit raises a signal again, to die of it, when its listener is the only one. A library may bring it along.
+  // `true` means "handled". It is registered after our own listeners, which signal-exit has to count.
   const stopHandling = onExit(() => true);
   return () => {
     stopHandling();

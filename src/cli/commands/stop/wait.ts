@@ -24,7 +24,7 @@ interface Waiting {
   readonly late: string;
 }
 
-/** Prints how each has ended. The exit code tells of those that have not in time. */
+/** Prints how each has ended. The exit code says whether some have not ended in time. */
 export async function waitForEnds({ dir, targets, askedMs, now, ...how }: Waiting): Promise<void> {
   const left = new Set(targets);
   let survivors: string[];

@@ -68,6 +68,6 @@ function parseReceivable(text: string): Parse<number> {
   if (!signal.ok) return signal;
   const name = formatSignal(signal.value);
   if (name === 'KILL' || name === 'STOP') return bad(`${name} cannot be caught, the kernel acts on it; leave it out`);
-  if (name === 'CHLD') return bad('CHLD is never forwarded, it tells of ended processes; leave it out');
+  if (name === 'CHLD') return bad('CHLD is never forwarded, it reports ended processes; leave it out');
   return signal;
 }

@@ -7,7 +7,7 @@ import { bad, good, type Parse, show } from '../parse.ts';
 
 export interface StopPreset {
   readonly programs: RegExp;
-  /** undefined: the signal that arrives is as good as any. */
+  /** undefined: the program stops gracefully on whichever stop signal arrives. */
   readonly signal?: string;
   /** Sent after half of the time. */
   readonly second?: string;
