@@ -1,6 +1,7 @@
 /**
- * The one table of flags: parsing of the command line, the environment and the configuration file, `help` and `explain`
- * all read it. The key is the flag's name in camel case, and the key in a configuration file unless `fileKey` is given.
+ * The one table of flags: command line, environment, configuration file, `help` and `explain` read it. Init lists the
+ * flags that need no supervisor (`start.c`). The key is the flag's name in camel case, and the key in a configuration
+ * file unless `fileKey` is given.
  *
  * A default is written as a user would write it and is parsed like a user's value. Where there is none, or where it
  * depends on the machine, `defaultNote` says so in words.

@@ -46,8 +46,9 @@ export interface Death {
 }
 
 /**
- * `auto` restarts only where the platform would not: while the pod stops, and after a final end. Elsewhere the
- * container exits with the code of its child, which keeps a crash loop visible.
+ * `auto` restarts only where the platform would not: while the pod stops, and after a final end. A sidecar
+ * whose mains are in doubt is restarted, too (`isInDoubt`). Elsewhere the container exits with the code of its child,
+ * which keeps a crash loop visible.
  */
 export function wantsRestart(config: MemberConfig, { status, podStops, failed }: Death): boolean {
   switch (config.restart) {

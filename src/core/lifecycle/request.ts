@@ -60,7 +60,7 @@ export function onStopAsked(draft: Draft, event: Event & { type: 'stopAsked' }):
     update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, event)) });
   if (!isFirst) {
     if (draft.state.deadline !== state.deadline)
-      say(draft, 'info', 'sexton stop shortened the grace period', { graceMs });
+      say(draft, 'info', 'sexton stop changed the grace period', { graceMs });
     return;
   }
   const details = { origin: 'platform', reason: REQUEST, signal: SIGTERM, requests: 0, among } as const;

@@ -129,7 +129,7 @@ export function beginStop(draft: Draft): void {
   const { stop, climb, child } = draft.state;
   if (stop === undefined || climb?.why === 'stop' || child.is === 'spawning' || child.is === 'unstarted') return;
   const waitsFor = stop.waitsFor === 'pre-stop' ? undefined : checkObstacle(draft, stop);
-  // Between two lives only members that still need a sidecar keep it going; the stop of a main beats its restart.
+  // A stop between two lives ends the member, unless it is a sidecar that others still need.
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
   // Whether others depend on this member is unknown before the graveyard was read.

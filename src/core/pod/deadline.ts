@@ -2,11 +2,11 @@
  * The deadline of a stop, and the times reckoned back from it.
  *
  * Every stop by the platform has a budget from its request to the platform's SIGKILL. A member's own deadline follows
- * from its request and the grace period that it declared or that the request named, and never moves later. It is
- * written into the tombstone. Other stopping members wait no longer than the earliest written one: a deadline of others
- * ends waiting, never a command.
+ * from its request and the grace period that it declared or that the request named. It never moves later, but an
+ * assumed one gives way to a named one. It is written into the tombstone. Other stopping members wait no longer than
+ * the earliest written one: a deadline of others ends waiting, never a command.
  *
- * KILL comes from here, each time once:
+ * KILL comes from here, each time once, unless `--signals` translates a signal to KILL or init leaves.
  *
  * | ends by KILL | when | decided in |
  * |---|---|---|

@@ -42,7 +42,7 @@ export type Child =
 
 /** The stop in progress. It stays until the end, except in a restart in place: another start removes it. */
 export interface Stop {
-  /** Only the platform's stop ends in the platform's SIGKILL. */
+  /** `platform`: somebody asked for it, also by `sexton stop` or a restart in place; `self`: sexton decided on it. */
   readonly origin: 'platform' | 'self';
   /** As in the tombstone: `signal TERM`, `mains finished`. */
   readonly reason: string;
@@ -181,7 +181,7 @@ export interface Climb {
   readonly killed: boolean;
 }
 
-/** When a stop that the platform asked for must be over. */
+/** When a stop that somebody asked for must be over. */
 export interface Deadline {
   readonly atMs: number;
   /** Since when the budget runs. */

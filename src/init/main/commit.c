@@ -94,7 +94,7 @@ static void apply(struct init *init, const struct operation *op) {
       init->grace.leave_at = op->at;
       return;
     case OP_DUE:
-      /* It could not owe this commit before it came. */
+      /* A time in the past counts from now: the commit that sets it cannot be late. */
       init->supervisor.watch.due = op->at > now_ms() ? op->at : now_ms();
       return;
     case OP_LISTEN:

@@ -3,7 +3,7 @@
 
 #include "init.h"
 
-/* A supervisor has so long to record an end. Init leaves so long before the platform's KILL, to keep its exit code. */
+/* A supervisor's time to record an end; by how much init leaves before the platform's KILL, to keep its exit code. */
 enum { RECORD_MS = 2000, AHEAD_MS = 300 };
 
 void go_on_alone(struct init *init) {

@@ -1,7 +1,7 @@
 /* The stop that init carries out by itself: "A stop without the supervisor" in protocol.md. */
 #include "init.h"
 
-/* How long a stop waits for a supervisor: after the last sound one was heard, and after the last one of any kind. */
+/* Since the last sign of a supervisor that lived for 5 s; since that of any; by how much init KILLs later than one. */
 enum { PATIENCE_MS = 5000, GAP_MS = 500, BEHIND_MS = 1000 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
@@ -76,10 +76,10 @@ int64_t shorten_grace(int64_t grace_ms) {
 
 void send_stop(struct init *init, const struct child *child, int number, bool by_mains) {
   init->grace.stopped = child->id;
-  /* Without a request init begins the grace period. A supervisor that comes back KILLs a little earlier. */
+  /* Without a request the grace period begins now. Init KILLs late, so that a supervisor that comes back is first. */
   init->grace.ends_at = by_mains ? after(now_ms() + BEHIND_MS, init->forwarding.fallback.grace_ms) : NEVER;
   signal_child(&init->children, child, number);
-  /* The exact time is never before that of a main's tombstone, which is the beginning of its millisecond. */
+  /* Tombstones round down to the millisecond. So the sidecar's stop never seems to precede the main's end. */
   struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};
   push(&init->queue, event);
   /* A stop request that finds its mains gone counts as held for 1 ms: a prepared end cannot express 0. */

@@ -15,8 +15,8 @@ static bool forward(struct children *children, const struct route *route, struct
 }
 
 /*
- * Without a supervisor a signal that has no route goes on as it came. The first stop request has its own times, which
- * begin with its event: grace.c.
+ * Without a supervisor a signal that has no route goes on as it came. grace.c sends the first stop request later, timed
+ * from its event.
  */
 static void forward_alone(struct init *init, struct event *event) {
   const struct child *child = find_last_child(&init->children);

@@ -82,7 +82,7 @@ const char *start_supervisor(struct init *init) {
   supervisor->start_at = NEVER;
   supervisor->committed = supervisor->hangs = false;
   supervisor->why = "it was not there in time";
-  /* The promise of the last supervisor ends its reflexes; the next one has yet to give its own. */
+  /* The last supervisor's reflexes expire when it was due; the next one has not said when it is. */
   if (supervisor->watch.due < init->reflexes.until) init->reflexes.until = supervisor->watch.due;
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();

@@ -1,6 +1,6 @@
 /**
- * Why a supervisor stays awake: all its conditions. `sexton explain` prints those of flags and volume, the debug log
- * the others. Init adds its own in `src/init/supervisor/sleep.c`: nothing may be under way there.
+ * Why a supervisor stays awake. `sexton explain` prints the conditions of flags and volume, the debug log the others.
+ * `sleeper.ts` waits until start and writing are done; `src/init/supervisor/sleep.c` refuses while init has work.
  */
 import type { MemberConfig } from '../../core/config.ts';
 import { restartsOfOthers } from '../../core/pod/restart.ts';
@@ -12,7 +12,7 @@ export function whyAwakeByFlags(flags: readonly string[]): string | undefined {
   return flags.length === 0 ? undefined : `it is needed for ${flags.join(', ')}`;
 }
 
-/** The state of the member: only others, or the command, may have anything to do. */
+/** By the member's state; undefined: it only waits for its command or for other members. */
 export function whyAwakeByState(member: MemberConfig, state: State): string | undefined {
   const { child, stop, climb, failing, tasks } = state;
   if (child.is !== 'alive' && child.is !== 'backoff' && child.is !== 'unstarted') return `the command is ${child.is}`;

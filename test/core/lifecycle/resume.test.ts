@@ -247,7 +247,7 @@ describe('the next commit', () => {
     assert.deepEqual(owed, ['spawned 1000', 'signal 1000']);
   });
 
-  it('a supervisor that is about to exit owes that when the death must be written', () => {
+  it('a supervisor that is about to exit is due when the time to write its death is over', () => {
     const life = new Life(main({ gracePeriodMs: 10_000 }, { endsAfterMs: 2_000 }));
     life.pass(2_000);
     assert.equal(life.exits.length, 1);
