@@ -178,12 +178,13 @@ export class Brain implements Host {
 }
 
 const DONE = Promise.resolve();
+const NO_HISTORY = [] as const;
 
 /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
 function withoutHistory(membership: Membership): Membership {
   const publish = membership.publish.bind(membership);
   membership.publish = (tombstone, written) => {
-    const { History: _history, ...rest } = tombstone;
+    const rest = { ...tombstone, History: NO_HISTORY };
     const isWritten = written !== undefined && written === formatTombstone(tombstone);
     publish(rest, isWritten ? formatTombstone(rest) : undefined);
   };

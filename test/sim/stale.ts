@@ -1,5 +1,5 @@
 /** What is in the graveyard that no member of this pod has put there. */
-import type { Tombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Fault, Stale } from './scenario.ts';
 import { Content } from './volume.ts';
 import type { World } from './world.ts';
@@ -33,39 +33,19 @@ function contentOf(world: World, { name, is, of }: Stale): Content {
       : of === 'another boot'
         ? { Boot: '00000000-0000-4000-8000-000000000000' }
         : {};
-  const alive: Tombstone = {
-    ...base(world, name),
-    Phase: 'running',
-    Born: TIME,
-    Started: TIME,
-    Healthy: TIME,
-    ...origin,
+  const times = { Born: TIME, Started: TIME, Healthy: TIME } as const;
+  const alive: Tombstone = { ...base(world, name), Phase: 'running', ...times, ...origin };
+  const death = { Died: TIME, DiedMonotonic: 900_000, ExitCode: 0, Reason: 'completed', Final: true } as const;
+  const dead: Tombstone = { ...alive, Phase: 'dead', ...death };
+  const contents: Readonly<Record<Stale['is'], Tombstone | string>> = {
+    dead,
+    alive,
+    garbage: '\u0000\u0001 not a tombstone',
+    empty: '',
+    half: formatTombstone(dead).slice(0, 300),
+    kubexit: `Born: ${TIME}\n`,
   };
-  const dead: Tombstone = {
-    ...alive,
-    Phase: 'dead',
-    Died: TIME,
-    DiedMonotonic: 900_000,
-    ExitCode: 0,
-    Reason: 'completed',
-    Final: true,
-  };
-  switch (is) {
-    case 'dead':
-      return new Content(dead);
-    case 'alive':
-      return new Content(alive);
-    case 'garbage':
-      return new Content('\u0000\u0001 not a tombstone');
-    case 'empty':
-      return new Content('');
-    case 'half':
-      return new Content(new Content(dead).text.slice(0, 300));
-    case 'kubexit':
-      return new Content(`Born: ${TIME}\n`);
-    default:
-      return is satisfies never;
-  }
+  return new Content(contents[is]);
 }
 
 function base(world: World, name: string): Tombstone {

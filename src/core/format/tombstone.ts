@@ -50,14 +50,23 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** The text of the file: JSON, one key a line, exactly `RESERVE_BYTES` bytes of UTF-8 with the final newline. */
 export function formatTombstone(tombstone: Tombstone): string {
+  return padded(tombstoneText(tombstone));
+}
+
+/** To `RESERVE_BYTES` bytes, with the final newline. */
+export function padded(text: string): string {
+  return `${text}${' '.repeat(Math.max(0, RESERVE_BYTES - Buffer.byteLength(text) - 1))}\n`;
+}
+
+/** The file without the blanks at its end. */
+export function tombstoneText(tombstone: Tombstone): string {
   const lines = KEYS.flatMap((key) => {
     const value = keyValue(key, tombstone[key]);
-    return value === undefined ? [] : [`  ${JSON.stringify(key)}: ${value}`];
+    return value === undefined ? [] : [`  "${key}": ${value}`];
   });
   const body = `{\n${lines.join(',\n')}`;
   const history = fitHistory(tombstone.History ?? [], RESERVE_BYTES - Buffer.byteLength(body) - '\n}\n'.length);
-  const text = `${body}${history}\n}`;
-  return `${text}${' '.repeat(RESERVE_BYTES - Buffer.byteLength(text) - 1)}\n`;
+  return `${body}${history}\n}`;
 }
 
 /** At most `max` entries: the first few and the newest stay, the oldest between them go. */
@@ -140,14 +149,19 @@ function keyValue(key: (typeof KEYS)[number], value: Tombstone[(typeof KEYS)[num
 }
 
 function scalar(value: string | number | boolean | undefined, maxBytes: number): string | undefined {
-  if (typeof value === 'string') return JSON.stringify(cleanText(value, maxBytes));
+  const clean = typeof value === 'string' ? cleanText(value, maxBytes) : undefined;
+  if (clean !== undefined) return PLAIN.test(clean) ? `"${clean}"` : JSON.stringify(clean);
   // JSON has no NaN and no Infinity; it would write `null`.
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
   return value === undefined ? undefined : String(value);
 }
 
 function fitHistory(history: readonly HistoryEntry[], room: number): string {
-  const lines = trimHistory(history).map(entryLine);
+  const lines = trimHistory(history).map((entry) => {
+    const line = LINES.get(entry) ?? entryLine(entry);
+    if (!LINES.has(entry)) LINES.set(entry, line);
+    return line;
+  });
   for (let count = lines.length; count > 0; count--) {
     const text = `,\n  "History": [\n${trimHistory(lines, count).join(',\n')}\n  ]`;
     if (Buffer.byteLength(text) <= room) return text;
@@ -159,10 +173,13 @@ function entryLine(entry: HistoryEntry): string {
   const details = Object.entries(entry).slice(0, MAX_DETAILS);
   const pairs = details.flatMap(([key, value]) => {
     const text = scalar(value, MAX_TEXT);
-    return text === undefined ? [] : [`${JSON.stringify(cleanText(key, MAX_NAME))}: ${text}`];
+    return text === undefined ? [] : [`${scalar(key, MAX_NAME)}: ${text}`];
   });
   return `    {${pairs.join(', ')}}`;
 }
+
+/** An entry never changes, and is written again with each tombstone. */
+const LINES = new WeakMap<HistoryEntry, string>();
 
 function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
@@ -170,15 +187,10 @@ function jsonBytes(text: string): number {
 
 /** Compares histories by identity: a history stays the same object as long as nothing is added. */
 export function saysTheSame(a: Tombstone, b: Tombstone): boolean {
-  const [pairs, others] = [Object.entries(a), Object.entries(b)];
-  return (
-    a.History === b.History &&
-    pairs.length === others.length &&
-    pairs.every(([key, value], index) => {
-      const [name, other] = others[index] ?? [];
-      return key === name && (value === other || (Array.isArray(value) && String(value) === String(other)));
-    })
-  );
+  return TOMBSTONE_KEYS.every((key) => {
+    const [value, other] = [a[key], b[key]];
+    return value === other || (key !== 'History' && Array.isArray(value) && String(value) === String(other));
+  });
 }
 
 /** The first half of an incarnation: one life of a container, and one holder of its liveness socket. */

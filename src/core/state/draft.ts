@@ -54,13 +54,12 @@ export function note(
   details: Readonly<Record<string, string | number | boolean>> = {},
 ): void {
   const { chronicle } = draft.state;
-  const short = Object.entries(details).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? cleanText(value) : value,
-  ]);
-  const entry = { At: rfc3339(draft.at.wall), Event: event, ...Object.fromEntries(short) };
+  const entry: Detailed = { At: rfc3339(draft.at.wall), Event: event };
+  for (const [key, value] of Object.entries(details)) entry[key] = typeof value === 'string' ? cleanText(value) : value;
   update(draft, { chronicle: { ...chronicle, history: trimHistory([...chronicle.history, entry]) } });
 }
+
+type Detailed = { At: string; Event: string } & Record<string, string | number | boolean>;
 
 export function say(
   draft: Draft,

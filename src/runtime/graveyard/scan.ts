@@ -175,8 +175,8 @@ export class Scan {
     const isFull = this.#namesPresent().length >= MAX_MEMBERS;
     if (!isPresent && isFull && !this.#options.named.has(name)) return;
     const { History, ...rest } = tombstone;
-    // A copy, because a string that was cut out of a text keeps the whole text in memory.
-    this.#members.set(name, { tombstone: structuredClone(rest), vanished: false, mark });
+    // A string that was cut out of kubexit's lines, unlike one out of JSON, keeps the whole text in memory.
+    this.#members.set(name, { tombstone: rest.Version === 0 ? structuredClone(rest) : rest, vanished: false, mark });
     this.changes++;
   }
 

@@ -42,7 +42,7 @@ export function fillPlaces(text: string, { moments, code }: Course): string {
   };
   const mono = (index: string): number => (index === '-' ? 0 : at(index).mono);
   return text.replaceAll(PLACE, (place) => {
-    const [kind, form, plus = '-', minus = '-'] = place;
+    const [kind, form, plus = '-', minus = '-'] = [place[0], place[1], place[2], place[3]];
     if (kind === CODE) return String(code);
     if (kind === TIME) return rfc3339(at(form).wall);
     if (kind !== NUMBER) return rfc3339Milliseconds(at(form).wall).slice(kind === HOUR ? HOUR_AT : 0);
@@ -54,16 +54,21 @@ export function fillPlaces(text: string, { moments, code }: Course): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no text has them, which is what makes them places
 const PLACE = /\u0003|[\u0001\u0004\u0005]\d|\u0002[ns][\d-][\d-]\d+\u0002/g;
 
-/** The text of the first course with places, if filling them gives the texts of all other courses. */
-export function templateOf(samples: readonly (Course & { readonly text: string })[]): string | undefined {
+export interface Sample extends Course {
+  readonly texts: readonly string[];
+}
+
+/** Each text of the first course with places, if filling them gives that text of all other courses. */
+export function templatesOf(samples: readonly Sample[]): readonly (string | undefined)[] {
   const [first] = samples;
-  if (first === undefined) return undefined;
+  if (first === undefined) return [];
   const places = placesIn(first);
   const found = [...places.keys()].toSorted((a, b) => b.length - a.length).map(escaped);
-  const text = first.text.replaceAll(new RegExp(`(?<![\\w.-])(?:${found.join('|')})(?!\\w|\\.\\d)`, 'g'), (it) => {
-    return places.get(it) ?? it;
+  const pattern = new RegExp(`(?<![\\w.-])(?:${found.join('|')})(?!\\w|\\.\\d)`, 'g');
+  return first.texts.map((one, index) => {
+    const text = one.replaceAll(pattern, (it) => places.get(it) ?? it);
+    return samples.every((sample) => fillPlaces(text, sample) === sample.texts[index]) ? text : undefined;
   });
-  return samples.every((sample) => fillPlaces(text, sample) === sample.text) ? text : undefined;
 }
 
 /** The places of a course, by what its moments, spans and code look like in a text. */

@@ -6,7 +6,7 @@
 import type { MemberConfig } from '../../config.ts';
 import { SIGNAL_EXIT } from '../../exit.ts';
 import { formatEvidence } from '../../format/evidence.ts';
-import { formatTombstone, RESERVE_BYTES } from '../../format/tombstone.ts';
+import { padded, tombstoneText } from '../../format/tombstone.ts';
 import { stopTable } from '../../ladder.ts';
 import { SIGTERM } from '../../signals.ts';
 import type { Reduction } from '../../state/draft.ts';
@@ -15,7 +15,7 @@ import type { State } from '../../state/state.ts';
 import { rfc3339Milliseconds } from '../../time.ts';
 import { reduce } from '../lifecycle.ts';
 import { evidenceOf, tombstoneOf } from '../stop/record.ts';
-import { type Course, fillPlaces, templateOf } from './placeholders.ts';
+import { type Course, fillPlaces, type Sample, templatesOf } from './placeholders.ts';
 import { type EndWith, isIdle } from './reflexes.ts';
 
 /**
@@ -71,8 +71,7 @@ export interface Ended {
 
 /** The tombstone as the host writes it. */
 export function fill(text: string, course: Course): string {
-  const filled = fillPlaces(text, course);
-  return `${filled}${' '.repeat(Math.max(0, RESERVE_BYTES - Buffer.byteLength(filled) - 1))}\n`;
+  return padded(fillPlaces(text, course));
 }
 
 export type Line = Effect & { readonly type: 'log' };
@@ -244,25 +243,24 @@ interface Layout {
   readonly courses: readonly (Pick<Course, 'moments'> & { readonly how: number })[];
 }
 
-interface Outcome extends Course {
-  readonly text: string;
+interface Outcome extends Sample {
   readonly final: boolean;
   readonly exit: number;
-  readonly log: string;
-  readonly evidence: string;
 }
 
 /** One end for the whole range; undefined: the samples differ in more than times and codes, or need a decision. */
 function layOut(config: MemberConfig, state: State, use: Use, layout: Layout): PreparedEnd | undefined {
   const { prelude, before, range, courses } = layout;
-  const outcomes = courses.flatMap(({ moments, how }) => outcomeOf(config, state, use, { moments, how, before }) ?? []);
-  const [first] = outcomes;
-  if (first === undefined || outcomes.length < courses.length) return undefined;
+  const outcomes: Outcome[] = [];
+  for (const course of courses) {
+    const outcome = outcomeOf(config, state, use, { ...course, before });
+    if (outcome === undefined) return undefined;
+    outcomes.push(outcome);
+  }
+  const [first] = outcomes as [Outcome, ...Outcome[]];
   const isSame = range.to <= 255 && outcomes.every(({ exit, code }) => exit === code);
   if (!outcomes.every(({ final, exit }) => final === first.final && (isSame || exit === first.exit))) return undefined;
-  const [text, log, evidence] = (['text', 'log', 'evidence'] as const).map((key) =>
-    templateOf(outcomes.map((outcome) => ({ ...outcome, text: outcome[key] }))),
-  );
+  const [text, log, evidence] = templatesOf(outcomes);
   if (text === undefined) return undefined;
   const end = { prelude, from: range.from, to: range.to, final: first.final, text };
   if (use.needsSupervisor || !isShort(log) || !isShort(evidence))
@@ -307,10 +305,8 @@ function outcomeOf(
     moments,
     code: after.child.status,
     graceMs,
-    text: formatTombstone(tombstoneOf(config, after)).trimEnd(),
+    texts: [tombstoneText(tombstoneOf(config, after)), log, formatEvidence(evidenceOf(config, after))],
     final: after.child.final,
     exit: deed.code,
-    log,
-    evidence: formatEvidence(evidenceOf(config, after)),
   };
 }
