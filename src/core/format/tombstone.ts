@@ -157,11 +157,7 @@ function scalar(value: string | number | boolean | undefined, maxBytes: number):
 }
 
 function fitHistory(history: readonly HistoryEntry[], room: number): string {
-  const lines = trimHistory(history).map((entry) => {
-    const line = LINES.get(entry) ?? entryLine(entry);
-    if (!LINES.has(entry)) LINES.set(entry, line);
-    return line;
-  });
+  const lines = trimHistory(history).map(entryLine);
   for (let count = lines.length; count > 0; count--) {
     const text = `,\n  "History": [\n${trimHistory(lines, count).join(',\n')}\n  ]`;
     if (Buffer.byteLength(text) <= room) return text;
@@ -177,9 +173,6 @@ function entryLine(entry: HistoryEntry): string {
   });
   return `    {${pairs.join(', ')}}`;
 }
-
-/** An entry never changes, and is written again with each tombstone. */
-const LINES = new WeakMap<HistoryEntry, string>();
 
 function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;

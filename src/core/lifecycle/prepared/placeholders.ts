@@ -42,7 +42,7 @@ export function fillPlaces(text: string, { moments, code }: Course): string {
   };
   const mono = (index: string): number => (index === '-' ? 0 : at(index).mono);
   return text.replaceAll(PLACE, (place) => {
-    const [kind, form, plus = '-', minus = '-'] = [place[0], place[1], place[2], place[3]];
+    const [kind, form, plus = '-', minus = '-'] = place;
     if (kind === CODE) return String(code);
     if (kind === TIME) return rfc3339(at(form).wall);
     if (kind !== NUMBER) return rfc3339Milliseconds(at(form).wall).slice(kind === HOUR ? HOUR_AT : 0);
