@@ -53,7 +53,7 @@ const LOGGED: readonly number[] = [SIGTERM, SIGUSR1, SIGHUP];
 /** Mains by their host id. The last peer is no main: the sleeping supervisor's handle. */
 export const PEERS = ['one', 'two', 'three'].map((name, n) => ({ name, hostId: `${n + 1}`.repeat(32) }));
 const REQUEST = '.main.0123456789ab.stop';
-/** Of files, in the shared directory. */
+/** Files of the shared directory. */
 const CHANGES = ['one', 'quiet', REQUEST] as const;
 
 export type Step =

@@ -90,7 +90,7 @@ class Play {
     return this.#init;
   }
 
-  /** Of several that are pending, init reads the lowest first. */
+  /** Init reads the lowest of several pending signals first, so each is awaited. */
   async #signal(signal: number): Promise<void> {
     const status = `/proc/${this.#started.pid}/status`;
     send(this.#started.pid, signal);
