@@ -49,6 +49,7 @@ export class ScriptedHost {
   /** The stop signals that the host may pass on by itself. */
   #once: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
   #reaped = 0;
+  #gone = 0;
   #running: readonly Running[] = [];
   #counts: Readonly<Record<string, number>> = {};
 
@@ -60,6 +61,7 @@ export class ScriptedHost {
     this.#due = from.#due;
     this.#once = from.#once;
     this.#reaped = from.#reaped;
+    this.#gone = from.#gone;
     this.#running = from.#running;
     this.#counts = from.#counts;
   }
@@ -81,6 +83,7 @@ export class ScriptedHost {
     const [next, ...rest] = this.#due;
     this.#due = rest;
     if (next?.event.type === 'exited') this.#reaped = next.event.id;
+    if (next?.event.type === 'groupGone') this.#gone = next.event.id;
     return next?.event;
   }
 
@@ -136,6 +139,7 @@ export class ScriptedHost {
   }
 
   #strike(id: number, signal: number): void {
+    if (id <= this.#gone) return;
     if (signal === SIGKILL) {
       this.end(id, { code: undefined, signal }, this.#nowMs);
       this.#due = this.#due.filter(({ event }) => event.type !== 'groupGone' || event.id !== id);

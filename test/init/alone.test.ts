@@ -41,6 +41,23 @@ onBench('init alone forwards by its tables, KILLs after the grace period, and ex
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
+onBench('init alone forwards a signal that waits in its queue by its table, too', async (bench) => {
+  const scene = await begin(
+    bench,
+    shell('trap "echo usr1" USR1; trap "echo usr2" USR2; echo up; while :; do read l; done'),
+  );
+  const { init, supervisor } = scene;
+  send(init.pid, SIGUSR1);
+  await supervisor.expect('signal');
+  supervisor.commit('forward', 1, 1, SIGUSR1, SIGUSR2);
+  await hasPassed(bench, supervisor, supervisor.sent);
+  await loseSupervisor(scene);
+  await init.says('usr2');
+  assert.doesNotMatch(init.stdout(), /usr1/);
+  send(scene.pid, SIGKILL);
+  assert.equal((await init.ended).code, 128 + SIGKILL);
+});
+
 onBench('P12 init alone tries another supervisor, and reports what it has forwarded meanwhile', async (bench) => {
   const node = bench.path('bin/node');
   const init = bench.start(shell('trap "echo term" TERM; echo up; while :; do read l; done'));

@@ -32,7 +32,7 @@ export interface Queued {
   readonly atMs: number;
   readonly wall: string;
   readonly event: EventOf | EndWritten;
-  /** A stop request that was passed on by `forward-once`. */
+  /** A stop request that was passed on at once. */
   readonly isOnce: boolean;
 }
 
@@ -71,6 +71,15 @@ interface SimMemo {
   readonly state: State;
 }
 
+/** What init, the faults and the laws need of one that init has started. */
+export type SimSupervisor = Pick<
+  Brain,
+  'actor' | 'state' | 'doom' | 'start' | 'awaken' | 'watch' | 'die' | 'doomByLoss'
+> & {
+  readonly access: Pick<Brain['access'], 'deafen'>;
+};
+type SupervisorOf = (world: World, by: Container, wokenBy: string | undefined) => SimSupervisor;
+
 export class Container {
   readonly world: World;
   readonly member: Member;
@@ -92,7 +101,7 @@ export class Container {
   aloneSinceMs: number | undefined;
   queue: Queued[] = [];
   memo: SimMemo | undefined;
-  brain: Brain | undefined;
+  brain: SimSupervisor | undefined;
   commands: Command[] = [];
   /** The id of the last command that init tried to start. */
   lastSpawned = 0;
@@ -126,7 +135,7 @@ export class Container {
   readonly #actions = new Map<number, (end: ActionEnd) => void>();
   #lastAction = 0;
   #lastHelper = 0;
-  #forward: Readonly<Record<number, number>> = {};
+  #forward: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
   readonly #starts: Starts;
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
@@ -135,9 +144,13 @@ export class Container {
   #isStarting = false;
   #nap: Nap | undefined;
 
-  constructor(world: World, member: Member) {
+  readonly #supervisorOf: SupervisorOf;
+
+  /** `supervisorOf`: each that init starts, and what has woken it. */
+  constructor(world: World, member: Member, supervisorOf: SupervisorOf = (...of) => new Brain(...of)) {
     this.world = world;
     this.member = member;
+    this.#supervisorOf = supervisorOf;
     this.startedAtMs = world.agenda.monoMs;
     this.#fallback = fallbackOf(member.config, UNTOLD);
     this.starvedUntilMs = member.loss === 'cannot be started' ? Number.POSITIVE_INFINITY : 0;
@@ -180,21 +193,30 @@ export class Container {
       if (this.asked.length === 1) this.world.laws.lost.asked(this);
     }
     const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
-    const as = passed?.as ?? (this.isAlone ? this.#passesAlone(signal) : this.#forward[signal]);
+    const routed = passed?.as ?? this.#forwarded(signal);
+    const as = routed ?? (this.isAlone ? this.#passesAlone(signal) : undefined);
     if (as === undefined || !this.isCommandAlive) {
       return this.push({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
     }
     if (passed === undefined) this.#strike(as);
     else this.#recordSignal(as);
-    this.push({ type: 'forwarded', signal, as, senderPid: 0 }, passed !== undefined);
+    const isStop = this.#fallback.stopSignals.includes(signal);
+    this.push(
+      { type: 'forwarded', signal, as, senderPid: 0 },
+      passed !== undefined || (routed !== undefined && isStop),
+    );
     this.#pump();
+  }
+
+  #forwarded(signal: number): number | undefined {
+    return this.#forward.id === this.command?.id ? this.#forward.table[signal] : undefined;
   }
 
   /** As what init alone passes a signal on; undefined: the first stop request has a time of its own. */
   #passesAlone(signal: number): number | undefined {
-    const isStop = this.member.config.stopSignals.includes(signal);
+    const isStop = this.#fallback.stopSignals.includes(signal);
     const isFirst = this.#stopped !== this.command?.id || oldestStop(this.#stopping) === undefined;
-    return isStop && isFirst ? undefined : (this.#forward[signal] ?? signal);
+    return isStop && isFirst ? undefined : signal;
   }
 
   killCommand(oom: boolean): void {
@@ -435,7 +457,7 @@ export class Container {
         this.world.count('supervisor not started');
         return this.#startNext(false);
       }
-      this.brain = new Brain(this.world, this, wokenBy);
+      this.brain = this.#supervisorOf(this.world, this, wokenBy);
       this.brain.doomByLoss();
       this.brain.start();
     });
@@ -459,8 +481,8 @@ export class Container {
     this.queue = this.queue.map((queued): Queued => {
       const { event } = queued;
       // What waits as a stop request is the beginning of the grace period.
-      if (event.type !== 'signal' || this.member.config.stopSignals.includes(event.signal)) return queued;
-      const as = this.#forward[event.signal] ?? event.signal;
+      if (event.type !== 'signal' || this.#fallback.stopSignals.includes(event.signal)) return queued;
+      const as = this.#forwarded(event.signal) ?? event.signal;
       this.#strike(as);
       return { ...queued, event: { type: 'forwarded', signal: event.signal, as, senderPid: 0 } };
     });
@@ -602,7 +624,7 @@ export class Container {
     const { type } = command;
     if (type === 'spawn') this.#spawn(command.id);
     if (type === 'kill') this.#kill(command.signal, command.id);
-    if (type === 'forward') this.#forward = command.table;
+    if (type === 'forward') this.#forward = command;
     if (type === 'forwardOnce' || type === 'sweep') this.#order(command);
     if (type === 'exec') this.#startHelper(command.id, command.argv);
     if (type === 'endHelper') this.#order({ type: 'endTask', id: command.id });

@@ -121,7 +121,7 @@ export class SimReflexes {
     const { world, member, queue } = this.#container;
     const how = event.code ?? SIGNAL_EXIT + (event.signal ?? 0);
     const left = this.#ends;
-    const end = this.#endFor(how);
+    const end = left?.command.id === event.id ? this.#endFor(how) : undefined;
     if (left === undefined || end === undefined) return false;
     this.#ends = undefined;
     this.#mayEnd = false;
@@ -148,7 +148,7 @@ export class SimReflexes {
       world.count('left as prepared');
       this.#container.end(leavesWith, 'left');
     }
-    return end.prelude === '';
+    return end.prelude === '' && event.signal === undefined;
   }
 
   #endFor(how: number): Ends['ends'][number] | undefined {

@@ -33,9 +33,11 @@ static void forward_alone(struct init *init, struct event *event) {
 
 void forward_queued(struct init *init) {
   struct queue *queue = &init->queue;
-  for (size_t i = 0; i < queue->count; i++)
-    if (queue->events[i].kind == EV_SIGNAL && !is_stop(&init->forwarding.fallback, queue->events[i].value))
-      forward_alone(init, &queue->events[i]);
+  for (size_t i = 0; i < queue->count; i++) {
+    struct event *event = &queue->events[i];
+    if (event->kind != EV_SIGNAL || is_stop(&init->forwarding.fallback, event->value)) continue;
+    if (!forward(&init->children, &init->forwarding.always, event)) forward_alone(init, event);
+  }
 }
 
 static void on_signal(struct init *init, const struct signalfd_siginfo *info) {

@@ -1,0 +1,364 @@
+/**
+ * A random conversation with init: what its supervisors order, signals, ends and deaths, and what peers and files do.
+ * It is drawn by what is possible next in the model of init, and played there.
+ *
+ * Nothing in it depends on how long a step takes. What init does by the clock is due within the step, or never.
+ */
+import { constants } from 'node:os';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
+import { initialState } from '../../src/core/state/state.ts';
+import type { HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
+import { writeMemo } from '../../src/runtime/memo.ts';
+import { HOST_ID, instant, mainConfig } from '../core/helpers.ts';
+import { type Actor, actor } from './agenda.ts';
+import { Container, type SimSupervisor } from './container.ts';
+import { Dice } from './dice.ts';
+import { draw } from './draw.ts';
+import { Content } from './volume.ts';
+import { World } from './world.ts';
+
+const { SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGKILL } = constants.signals;
+const STEPS = 14;
+/** Virtual time for what follows from a step. */
+const STEP_MS = 600;
+/** Init leaves or gives up its patience within this time. */
+const OWN_MS = 2_500;
+/** A supervisor that owes an acknowledgement for longer could be taken for one that hangs. */
+const OWED_MS = 3_000;
+const FAR_MS = 600_000;
+/** Far behind the uptime of a machine. */
+const FAR_AT_MS = 2 ** 45;
+/** Init waits longer before each next start. */
+const MOST_LOSSES = 3;
+
+const BOOT = '5f2a9c31-0b7e-4d86-9a14-c3e8d07b6f52';
+type Fallback = HostCommand & { readonly type: 'fallback' };
+const PATIENT: Fallback = {
+  type: 'fallback',
+  stopSignals: [SIGTERM, SIGINT],
+  signal: undefined,
+  waitMs: FAR_MS,
+  graceMs: undefined,
+  atMs: undefined,
+};
+const STATE = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: 0, now: instant(1_000), solo: false });
+export const MEMO = writeMemo({ state: STATE, isHeld: false });
+const CONFIG = mainConfig({ name: 'main' });
+/** What the command does at a signal; it is started so that it does the same. */
+const REACTIONS = { [SIGTERM]: 'ignores', [SIGUSR1]: 'ignores', [SIGHUP]: { afterMs: 5, code: 3 } } as const;
+export const WORDS = ['name=main', 'stop=HUP', 'term=5', 'termexit=3', 'ignore=TERM,USR1', 'default=INT,USR2'] as const;
+const LOGGED: readonly number[] = [SIGTERM, SIGUSR1, SIGHUP];
+
+/** Mains by their host id. The last peer is no main: the sleeping supervisor's handle. */
+export const PEERS = ['one', 'two', 'three'].map((name, n) => ({ name, hostId: `${n + 1}`.repeat(32) }));
+const REQUEST = '.main.0123456789ab.stop';
+/** Files of the shared directory. */
+const CHANGES = ['one', 'quiet', REQUEST] as const;
+
+export type Step =
+  | { readonly do: 'signal'; readonly signal: number }
+  | { readonly do: 'commit'; readonly acks: boolean; readonly commands: readonly HostCommand[] }
+  | { readonly do: 'change'; readonly file: string }
+  | { readonly do: 'end peer'; readonly peer: number; readonly says: 'said' | 'ended' | undefined }
+  | { readonly do: 'start' | 'kill the command' | 'kill the supervisor' | 'lose all supervisors' | 'find one again' };
+
+export interface Turn {
+  readonly step: Step;
+  /** What the supervisor of that time hears, or that init has left. */
+  readonly said: readonly string[];
+  readonly isAsleep: boolean;
+  readonly lives: number;
+  /** What the command that lives has got; undefined: none lives. */
+  readonly signals: readonly number[] | undefined;
+  readonly tombstone: string | undefined;
+  /** Init has told its peers that it is gone for good. */
+  readonly isFinal: boolean;
+  /** It has done the rest of the prepared end as well. */
+  readonly hasLeft: boolean;
+}
+
+export interface Conversation {
+  readonly startsAtOnce: boolean;
+  readonly turns: readonly Turn[];
+}
+
+/** Without what cannot be the same. */
+export function tell(event: HostEvent): string {
+  const { seq, at, ...rest } = event as HostEvent & Record<string, unknown>;
+  const told = Object.entries(rest).filter(([key]) => !['pid', 'senderPid', 'wall', 'oom', 'core'].includes(key));
+  return told.map(([key, value]) => `${key} ${value}`).join(', ');
+}
+
+/** A supervisor that only listens. */
+class Listener implements SimSupervisor {
+  readonly actor: Actor;
+  readonly state = STATE;
+  readonly access = { deafen: () => {} };
+  doom: SimSupervisor['doom'];
+  readonly #container: Container;
+  readonly #said: string[];
+  #seq = 0;
+
+  constructor(container: Container, wokenBy: string | undefined, said: string[]) {
+    this.actor = actor(container.actor);
+    this.#container = container;
+    this.#said = said;
+    said.push(`hello, ${wokenBy === undefined ? 'not woken' : 'woken'}`);
+  }
+
+  start(): void {
+    this.awaken();
+  }
+
+  awaken(): void {
+    for (const queued of this.#container.queue.filter(({ seq }) => seq > this.#seq)) {
+      this.#seq = queued.seq;
+      this.#said.push(tell(this.#container.hostEventOf(queued)));
+    }
+  }
+
+  die(): void {
+    this.actor.isDead = true;
+  }
+
+  watch(): void {}
+  doomByLoss(): void {}
+}
+
+export function converse(seed: number): Conversation {
+  const dice = new Dice(seed, 1);
+  const startsAtOnce = dice.chance(0.8);
+  /** A prepared stop gives up at once, and the command lives on after each signal of one. */
+  const isImpatient = dice.chance(0.3);
+  const { world, container, said, peers, counts } = modelOf(seed, startsAtOnce);
+  const turns: Turn[] = [];
+  const live = (ms: number): void => {
+    const untilMs = world.agenda.nowMs + ms;
+    for (let n = 0; world.agenda.step(untilMs); n++) if (n > 20000) throw new Error('endless');
+    world.agenda.nowMs = untilMs;
+  };
+  let losses = 0;
+  let isLeaving = false;
+  let takesBack = false;
+  const play = (step: Step, does: () => void, ms = STEP_MS): void => {
+    does();
+    live(ms);
+    // Once the grace period is over, init leaves soon.
+    if (isLeaving && container.isRunning && container.command?.exit !== undefined) live(OWN_MS);
+    if (!container.isRunning) said.push(`left with ${container.exitCode}`);
+    const { isAsleep, isCommandAlive, command, reflexes } = container;
+    const got = isCommandAlive ? command?.signals.map(({ signal }) => signal) : undefined;
+    turns.push({
+      step,
+      said: said.splice(0),
+      isAsleep,
+      lives: container.commands.length,
+      signals: got?.filter((signal) => LOGGED.includes(signal)),
+      tombstone: world.volume.files.get('main')?.text.trimEnd(),
+      isFinal: reflexes.hasSaidFinal,
+      hasLeft: counts.has('left as prepared'),
+    });
+  };
+  const commit = (commands: readonly HostCommand[], acks = true): void => {
+    const back = takesBack && !commands.some(({ type }) => type === 'endWith');
+    const all = back ? [endWith(container.lastSpawned, 0, []), ...commands] : commands;
+    takesBack = false;
+    play({ do: 'commit', acks, commands: all }, () => {
+      const ack = acks ? container.queue.at(-1)?.seq : undefined;
+      container.commit({ ack, memo: MEMO, commands: all }, STATE);
+    });
+  };
+  const signal = (number: number): void => play({ do: 'signal', signal: number }, () => container.signal(number));
+  const endWith = (id: number, needed: number, mains: readonly (typeof PEERS)[number][]): HostCommand => ({
+    type: 'endWith',
+    id: Math.max(1, id),
+    needed,
+    endsWithLost: dice.chance(0.5),
+    holds: dice.chance(0.7),
+    signal: isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : dice.pick([SIGTERM, SIGUSR1, SIGHUP]),
+    mains: mains.map(({ name, hostId }) => ({ name, hostId, path: `./.${name}.sock` })),
+  });
+  const fallback = (): Fallback => {
+    const [waitMs, graceMs] = dice.pick<readonly [number | undefined, number | undefined]>([
+      [FAR_MS, undefined],
+      [FAR_MS, FAR_MS],
+      [FAR_MS, 50],
+      [30, FAR_MS],
+      [undefined, FAR_MS],
+      [undefined, 50],
+    ]);
+    isLeaving = graceMs === 50;
+    const stops = dice.pick([
+      [SIGTERM, SIGINT],
+      [SIGTERM, SIGINT],
+      [SIGTERM, SIGUSR2],
+    ]);
+    const stopSignal = dice.pick([undefined, SIGTERM, SIGHUP, SIGUSR1]);
+    const atMs = stopSignal !== undefined && dice.chance(0.2) ? FAR_AT_MS : undefined;
+    return { type: 'fallback', stopSignals: stops, signal: stopSignal, waitMs, graceMs, atMs };
+  };
+
+  play({ do: 'start' }, () => {});
+  commit([PATIENT]);
+  for (let left = STEPS; left > 0 && container.isRunning; left--) {
+    const { lastSpawned, isAsleep, isAlone, isCommandAlive, command } = container;
+    const id = Math.max(1, lastSpawned);
+    const isGone = command === undefined || command.isGroupGone;
+    const as = dice.pick([SIGTERM, SIGUSR1, SIGHUP]);
+    const calm = isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : as;
+    const signals = (): void => signal(dice.pick([SIGTERM, SIGTERM, SIGINT, SIGUSR1, SIGHUP, SIGUSR2]));
+    const kills = (): void => play({ do: 'kill the command' }, () => container.killCommand(false));
+    const loses = (): void => {
+      losses += 1;
+      if (losses <= MOST_LOSSES) play({ do: 'kill the supervisor' }, () => container.loseBrain());
+    };
+    const losesAll = (): void => {
+      if (losses > 0 || dice.chance(0.5)) return;
+      losses = MOST_LOSSES;
+      const lose = (): void => {
+        container.starvedUntilMs = Number.POSITIVE_INFINITY;
+        container.loseBrain();
+      };
+      play({ do: 'lose all supervisors' }, lose, 3_000);
+    };
+    const changes = (): void => {
+      const file = dice.pick(CHANGES);
+      play({ do: 'change', file }, () => world.volume.put(file, new Content(`${left}`)));
+    };
+    const endsPeer = (): void => {
+      const peer = dice.int(PEERS.length);
+      const it = peers[peer];
+      if (it?.isRunning !== true || (container.queue.length > 0 && !isAsleep && !isAlone)) return;
+      takesBack = true;
+      const says = dice.pick(['said', 'said', 'ended', undefined] as const);
+      play({ do: 'end peer', peer, says }, () => it.end(container, says));
+    };
+    const owesSinceMs = container.queue[0]?.atMs ?? Number.POSITIVE_INFINITY;
+    const owes = world.agenda.monoMs - owesSinceMs > OWED_MS;
+    const acks = owes || dice.chance(0.85);
+    const sleeps = (): void => commit(dice.chance(0.6) ? [{ type: 'sleep' }] : [watch(), { type: 'sleep' }], acks);
+    const watches = (): void => commit([watch()], acks);
+    const spawns = (): void => {
+      if (!isGone) return;
+      isLeaving = false;
+      // It is not KILLed while it starts.
+      const spawn = { type: 'spawn', id: lastSpawned + 1, program: { fromIndex: 0, argv: ['?'] } } as const;
+      commit([PATIENT, { type: 'killAt', atMs: undefined }, spawn], acks);
+    };
+    const orders = (): void =>
+      commit(
+        dice.pick<() => readonly HostCommand[]>([
+          () => [{ type: 'forward', id, table: { [SIGUSR2]: as, [SIGHUP]: SIGUSR1, [SIGINT]: as } }],
+          () => [{ type: 'forward', id, table: { [SIGUSR1]: as } }],
+          () => [{ type: 'forwardOnce', id, table: { [SIGTERM]: calm, [SIGINT]: SIGTERM } }],
+          () => [{ type: 'kill', id, signal: as }],
+          // It could end in the millisecond of the commit.
+          () => [
+            { ...lastWords(dice, id, isImpatient), ends: [] },
+            { type: 'kill', id, signal: SIGKILL },
+          ],
+          () => [{ type: 'killAt', atMs: dice.pick([1, FAR_AT_MS, undefined]) }],
+          () => [
+            { ...fallback(), signal: SIGTERM, atMs: 1 },
+            { type: 'killAt', atMs: 1 },
+          ],
+          () => [fallback()],
+          () => [lastWords(dice, id, isImpatient)],
+          () => [lastWords(dice, id, isImpatient)],
+          () => [endWith(id, dice.pick([0, 1, 2]), PEERS.slice(0, 2))],
+          () => [endWith(id, dice.pick([1, 2]), PEERS.slice(0, dice.pick([1, 2]))), lastWords(dice, id, isImpatient)],
+        ])(),
+        acks,
+      );
+    const others = dice.pick([changes, endsPeer, endsPeer]);
+    if (owes && !isAsleep && !isAlone) orders();
+    else if (isAsleep) dice.pick(isCommandAlive ? [signals, signals, kills, others, others] : [signals, others])();
+    else if (isAlone) dice.pick([signals, signals, kills, others])();
+    else if (isCommandAlive)
+      dice.pick([
+        signals,
+        signals,
+        kills,
+        loses,
+        losesAll,
+        sleeps,
+        sleeps,
+        watches,
+        others,
+        orders,
+        orders,
+        orders,
+        orders,
+      ])();
+    else dice.pick([spawns, spawns, spawns, spawns, signals, loses, losesAll, sleeps, others, orders])();
+  }
+  if (container.isAlone && container.isRunning && dice.chance(0.3)) {
+    const find = (): void => {
+      container.starvedUntilMs = 0;
+      while (said.length === 0) live(STEP_MS);
+    };
+    play({ do: 'find one again' }, find);
+    commit([PATIENT]);
+  }
+  if (container.isAlone && container.isRunning) play({ do: 'kill the command' }, () => container.killCommand(false));
+  if (container.isAsleep) signal(SIGUSR2);
+  if (container.isAsleep) play({ do: 'change', file: REQUEST }, () => world.volume.put(REQUEST, new Content('')));
+  if (container.isRunning && !container.isAlone) commit([{ type: 'exit', code: 7 }]);
+  return { startsAtOnce, turns };
+}
+
+/** A peer as the model has it. */
+class Peer {
+  isRunning = true;
+  readonly ends: (() => void)[] = [];
+  readonly #hostId: string;
+
+  constructor(hostId: string) {
+    this.#hostId = hostId;
+  }
+
+  end(container: Container, says: 'said' | 'ended' | undefined): void {
+    this.isRunning = false;
+    container.hearOfMain(this.#hostId, says ?? 'gone');
+    for (const end of this.ends) end();
+  }
+}
+
+function modelOf(seed: number, startsAtOnce: boolean) {
+  const [first] = draw(1).members;
+  if (first === undefined) throw new Error('a pod without members');
+  const only = { ...first, config: CONFIG, startMs: 0, bootMs: 2, startsAtOnce, lives: [{ on: REACTIONS }] };
+  const volume = { sockets: true, events: 'prompt', latencyMs: 0, inMemory: false, stale: [] } as const;
+  const scenario = { ...draw(1), seed, members: [only], faults: [], race: undefined, volume };
+  const counts = new Set<string>();
+  const world = new World(scenario, (what) => void counts.add(what));
+  const [member] = world.members;
+  if (member === undefined) throw new Error('a world without members');
+  const said: string[] = [];
+  const peers = PEERS.map(({ hostId }) => new Peer(hostId));
+  for (const [n, { name }] of PEERS.entries()) world.volume.sockets.set(name, peers[n] as Peer);
+  world.parts = { ...world.parts, onEnd: (holder, then) => void (holder as Peer).ends.push(then) };
+  const container = new Container(world, member, (_, by, wokenBy) => new Listener(by, wokenBy, said));
+  member.container = container;
+  return { world, container, said, peers, counts };
+}
+
+function watch(): HostCommand {
+  return { type: 'watch', number: 1, dir: '.', ownName: 'main', quiet: ['quiet'], sockets: ['./.three.sock'] };
+}
+
+/** Each of them is another one in tombstone, log and evidence. */
+function lastWords(dice: Dice, id: number, isImpatient: boolean): HostCommand & { readonly type: 'preparedEnds' } {
+  const ends = (['', 'f', 't', 'st'] as const).flatMap((prelude, n) => {
+    if (dice.chance(0.2)) return [];
+    const text = formatTombstone({ ...tombstoneOf(CONFIG, STATE), Restarts: n }).trimEnd();
+    const isByKill = prelude === '' && dice.chance(0.3);
+    const range = isByKill ? { from: 256 + SIGKILL, to: 256 + SIGKILL } : { from: 0, to: dice.pick([0, 255, 255]) };
+    const code = dice.pick([undefined, 'same', 'same', 'same', 9] as const);
+    return [{ prelude, ...range, final: dice.chance(0.7), code, text, log: `log ${n}\n`, evidence: `evidence ${n}` }];
+  });
+  const patienceMs = isImpatient ? 20 : FAR_MS;
+  const evidence = { path: '?', isNamed: true };
+  return { type: 'preparedEnds', id, signal: SIGTERM, patienceMs, path: '?', evidence, ends };
+}
