@@ -1,4 +1,4 @@
-/** Who of a pod becomes a member of what role, and the command line that each gets. */
+/** Which container of a pod becomes a member of what role, and the command line that each gets. */
 
 import { at, isTrueAt, textAt } from '../check/input/located.ts';
 import type { Container, Pod } from '../check/input/pod.ts';
@@ -144,7 +144,7 @@ function derived(view: ContainerView, role: Member['role'], argv: readonly strin
   flags.push(['restartPolicy', container.policy ?? pod.policy]);
   if (container.rules.length > 0) flags.push(['restartRules', container.rules.map(ruleText).join(',')]);
   if (pod.graceSeconds > 0) {
-    // Of a hook whose time is not known the least is certain.
+    // The least is certain, also of a hook whose time is not known.
     const { minMs = 0, maxMs = 0 } = hook ?? {};
     const hookMs = Number.isFinite(maxMs) ? maxMs : minMs;
     const allMs = pod.graceSeconds * 1_000;
@@ -154,8 +154,7 @@ function derived(view: ContainerView, role: Member['role'], argv: readonly strin
   const isKnown = presetOf(startedBy(argv).program) !== undefined;
   if (isKnown) flags.push(['stop', 'auto']);
   const signal = stopSignal?.replace(/^SIG/, '') ?? 'TERM';
-  // One that is no stop request is passed on as it is, which is all that a single member needs.
-  if (!isKnown && !isSolo && signal !== 'TERM' && signal !== 'INT') flags.push(['stopSignals', `TERM,INT,${signal}`]);
+  if (!isKnown && signal !== 'TERM' && signal !== 'INT') flags.push(['stopSignals', `TERM,INT,${signal}`]);
   return flags;
 }
 

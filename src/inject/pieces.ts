@@ -53,7 +53,7 @@ export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared:
     if (edit === undefined) refuse(`${path} cannot be edited as it is written; write it as a plain list`);
     edits.push(edit);
     const isKey = list === undefined;
-    // Of a new key the value is noted, of items the first one.
+    // What is noted is the value of a new key, or the first of the items.
     const back = isKey ? edit.text.indexOf(': ') + 2 : edit.text.search(/[^\s-]/);
     inserted.push({ path: isKey ? path : `${path}/${first}`, back, text: edit.text });
   }
@@ -64,7 +64,6 @@ function mountOf({ deliver }: Way): Data {
   return deliver === 'image-volume' ? { ...mount, subPath: 'sexton' } : { ...mount, readOnly: true };
 }
 
-/** With room for two versions no more than an install needs. */
 function volumeOf({ deliver, image }: Way): Data {
   if (deliver === 'init-container') return { name: VOLUME, emptyDir: { sizeLimit: '150Mi' } };
   return { name: VOLUME, image: { reference: image, pullPolicy: 'IfNotPresent' } };
