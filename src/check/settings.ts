@@ -158,6 +158,10 @@ const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
   ],
   shell: [(value) => SHELLS.some((one) => one === value), `one of ${SHELLS.join(', ')}`],
   programs: TEXTS,
+  workingDir: TEXT,
+  digest: TEXT,
+  platform: TEXT,
+  from: TEXT,
 };
 
 function baselineOf(path: string): ReadonlySet<string> {

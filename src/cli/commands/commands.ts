@@ -97,8 +97,11 @@ podman save example.com/web:1 | sexton images lock -o images.json -
 docker image inspect web:1 api:1 | sexton images lock -o images.json -
 sexton images lock -o images.json example.com/web:1=layout/
 
-NAME= names an image that has no name of its own, as skopeo writes it.
-Exit code 0: all was read. 2: an input was not; all others were.
+skopeo inspect --config docker://web:1 | sexton images lock --check -o images.json web:1=-
+
+NAME= names an image that has no name of its own, as skopeo and crane write it.
+Exit code 0: all was read. 1: --check has found a difference. 2: an input could
+not be read; all others were.
 125: wrong flags, or the output cannot be written.
 `;
 
@@ -282,9 +285,12 @@ Exit code 0: it is written. 125: it is not; the message says why.
     more: CHECK,
   },
   images: {
-    usage: ['images lock [-o FILE] [NAME=]FILE|DIR|-...'],
+    usage: ['images lock [--check] [-o FILE] [NAME=]FILE|DIR|-...'],
     summary: 'write down what images say, for sexton check --images',
-    flags: [{ name: 'output', short: 'o', takes: 'FILE', help: 'Where to write it. Default: standard output.' }],
+    flags: [
+      { name: 'output', short: 'o', takes: 'FILE', help: 'Where to write it. Default: standard output.' },
+      { name: 'check', help: 'Write nothing, and fail where an image is not as the file of -o has it.' },
+    ],
     more: IMAGES,
   },
   inject: {
