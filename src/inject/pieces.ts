@@ -46,7 +46,6 @@ export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared:
   function addItems(map: LocatedMap, above: string, key: string, items: readonly Data[], first: string): void {
     const path = above === '' ? key : `${above}/${key}`;
     const list = at(map, key);
-    // Kubernetes takes a null for nothing.
     if (shared.has(list ?? map)) refuse(`${path} is an alias, or what an alias or a merge key means; write it out`);
     const [edit] =
       list?.kind === 'list' ? insertItems(pod.source, list, 0, items) : insertKey(pod.source, map, key, items);

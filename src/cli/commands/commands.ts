@@ -97,7 +97,7 @@ podman save example.com/web:1 | sexton images lock -o images.json -
 docker image inspect web:1 api:1 | sexton images lock -o images.json -
 sexton images lock -o images.json example.com/web:1=layout/
 
-skopeo inspect --config docker://web:1 | sexton images lock --check -o images.json web:1=-
+crane config web:1 | sexton images lock --check -o images.json web:1=-
 
 NAME= names an image that has no name of its own, as skopeo and crane write it.
 Exit code 0: all was read. 1: --check has found a difference. 2: an input could
