@@ -137,6 +137,11 @@ describe('what sexton inject adds', () => {
     assert.equal(await uninjectedText(old), text);
   });
 
+  it('what is inserted stands above the comments of the first item, which stay with it', async () => {
+    const after = await injectedText(podOf(ONE, '  volumes:\n  # the data\n\n  # of it\n  - name: data\n'));
+    assert.match(after, /^ {2}volumes:\n {2}- \{name: sexton, .*\}\n {2}# the data\n\n {2}# of it\n {2}- name: data$/m);
+  });
+
   it('uninject works after edits elsewhere in the file', async () => {
     const after = (await injectedText(podOf(TWO))).replace('name: p\n', 'name: other\n  labels: {a: b}\n');
     const expected = podOf(TWO).replace('name: p\n', 'name: other\n  labels: {a: b}\n');
