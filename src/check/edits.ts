@@ -6,51 +6,87 @@ import { lineText, positionAt, type Source, trimmed } from './input/source.ts';
 /** A word in the place of a quoted one gets the same quotes. */
 export function replaceValue(source: Source, value: Range, text: string): Edit {
   const [quote = ''] = /^["']/.exec(source.text.slice(value.start, value.start + 1)) ?? [];
-  const isWord = !/^["'[{]/.test(text) && !isNumber(text);
+  const isWord = !/^["'[{]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
   return { source, ...trimmed(source, value), text: isWord ? `${quote}${text}${quote}` : text };
 }
 
-/** A new key with a value of one line; none where the key is there already, with a value that cannot be read. */
-export function insertKey(source: Source, map: LocatedMap, key: string, value: string): readonly Edit[] {
+/** A new key with a value on one line; none where the key is there already, or where nothing shows how to write it. */
+export function insertKey(source: Source, map: LocatedMap, key: string, value: Data): readonly Edit[] {
   // What a merge key brings stands somewhere else.
   const first = [...map.entries.values()].find((entry) => entry.key.start >= map.start && entry.key.end <= map.end);
-  if (first === undefined || map.entries.has(key)) return [];
+  if (map.entries.has(key)) return [];
+  const name = (isJson: boolean): string => `${isJson ? JSON.stringify(key) : key}: ${written(value, isJson)}`;
+  if (first === undefined)
+    return isEmptyAt(source, map) ? [insertion(source, map.start + 1, name(isJsonAt(source)))] : [];
   const { start } = first.key;
-  if (map.isFlow) {
-    const text = source.text[start] === '"' ? `"${key}": ${jsonOf(value)}, ` : `${key}: ${value}, `;
-    return [{ source, start, end: start, text }];
-  }
+  if (map.isFlow) return [insertion(source, start, `${name(source.text[start] === '"')}, `)];
   const { line, column } = positionAt(source, start);
   const before = lineText(source, line).slice(0, column - 1);
   // A key behind an anchor or a question mark has no indentation to copy.
   if (!/^[\s-]*$/.test(before)) return [];
   const indent = before.replaceAll('-', ' ');
   const isOneLine = first.value.kind === 'scalar' && positionAt(source, first.value.end).line === line;
-  if (!isOneLine) return [{ source, start, end: start, text: `${key}: ${value}${lineEnd(source)}${indent}` }];
+  if (!isOneLine) return [insertion(source, start, `${name(false)}${lineEnd(source)}${indent}`)];
   const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
-  return [{ source, start: end, end, text: `${lineEnd(source)}${indent}${key}: ${value}` }];
+  return [insertion(source, end, `${lineEnd(source)}${indent}${name(false)}`)];
 }
 
-/** Values of fixes are plain words, numbers and flow collections of them. */
-function jsonOf(value: string): string {
-  return value.replaceAll(/[^\s,:{}[\]]+/g, (word) => (isNumber(word) ? word : JSON.stringify(word)));
-}
-
-function isNumber(text: string): boolean {
-  return /^-?\d+(\.\d+)?$/.test(text);
-}
-
-/** A word in front of one of a list, as `item`s are written there. */
-export function insertItem(source: Source, list: LocatedList, index: number, word: string): readonly Edit[] {
+/** Items in front of one of a list, as its own are written; those in front of the first stand above its comments. */
+export function insertItems(source: Source, list: LocatedList, index: number, items: readonly Data[]): readonly Edit[] {
   const item: Located | undefined = list.items[index];
-  if (item === undefined || item.start < list.start) return [];
-  const isJson = source.text[item.start] === '"';
-  const text = isJson || !/^[-A-Za-z0-9_./=+]+$/.test(word) ? JSON.stringify(word) : word;
-  if (list.isFlow) return [{ source, start: item.start, end: item.start, text: `${text}, ` }];
+  const isJson = source.text[item?.start ?? 0] === '"' || isJsonAt(source);
+  const texts = items.map((one) => written(one, isJson));
+  if (item === undefined) return isEmptyAt(source, list) ? [insertion(source, list.start + 1, texts.join(', '))] : [];
+  if (item.start < list.start) return [];
+  if (list.isFlow) return [insertion(source, item.start, texts.map((text) => `${text}, `).join(''))];
   const { line, column } = positionAt(source, item.start);
   const before = lineText(source, line).slice(0, column - 1);
   if (!/^\s*-\s+$/.test(before)) return [];
-  return [{ source, start: item.start, end: item.start, text: `${text}${lineEnd(source)}${before}` }];
+  let above = line;
+  while (index === 0 && above > 1 && /^\s*(#.*)?$/.test(lineText(source, above - 1))) above -= 1;
+  const lines = texts.map((text) => `${before}${text}${lineEnd(source)}`);
+  return [insertion(source, source.lines[above - 1] ?? 0, lines.join(''))];
+}
+
+function insertion(source: Source, start: number, text: string): Edit {
+  return { source, start, end: start, text };
+}
+
+/** `[]` or `{}`, and not a list or map that merges something. */
+function isEmptyAt(source: Source, { start, end }: Range): boolean {
+  return /^(\[\s*\]|\{\s*\})$/.test(source.text.slice(start, end));
+}
+
+/** What begins so is JSON, or is written like it. */
+function isJsonAt({ text }: Source): boolean {
+  return /^\s*[{[]\s*"/.test(text);
+}
+
+export type Data = string | number | boolean | readonly Data[] | { readonly [key: string]: Data };
+
+/** On one line: JSON, or the flow style of YAML with quotes only where they are needed. */
+export function written(data: Data, isJson: boolean): string {
+  if (typeof data === 'string') return isJson ? JSON.stringify(data) : isPlain(data) ? data : quoted(data);
+  if (typeof data !== 'object') return String(data);
+  if (isList(data)) return `[${data.map((one) => written(one, isJson)).join(', ')}]`;
+  const pairs = Object.entries(data).map(([key, value]) => `${written(key, isJson)}: ${written(value, isJson)}`);
+  return `{${pairs.join(', ')}}`;
+}
+
+function isList(data: Data): data is readonly Data[] {
+  return Array.isArray(data);
+}
+
+/** Without backslashes where single quotes do. */
+function quoted(text: string): string {
+  return text.includes('"') && !/['\p{Cc}]/u.test(text) ? `'${text}'` : JSON.stringify(text);
+}
+
+const RESERVED = /^(y|n|yes|no|on|off|true|false|null)$/i;
+
+/** A word that YAML 1.1 reads as a text, wherever it stands. */
+function isPlain(text: string): boolean {
+  return /^(-{0,2}[A-Za-z_/][-A-Za-z0-9_./=]*|--|\d+(ms|s|m|h))$/.test(text) && !RESERVED.test(text);
 }
 
 function lineEnd({ text }: Source): string {

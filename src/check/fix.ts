@@ -32,35 +32,74 @@ const CONTEXT = 3;
 
 /** In the unified format, as patch(1) and git apply read it. */
 export function diffOf({ source, edits }: Fixed): string {
-  const hunks: { first: number; last: number; edits: Edit[] }[] = [];
+  const hunks: Piece[][] = [];
+  for (const piece of piecesOf(source, edits)) {
+    const before = hunks.at(-1)?.at(-1);
+    if (before !== undefined && piece.first - before.next <= 2 * CONTEXT) hunks.at(-1)?.push(piece);
+    else hunks.push([piece]);
+  }
+  const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
+  const linesFrom = (one: number, next: number): readonly string[] =>
+    Array.from({ length: Math.max(0, next - one) }, (_, index) => ` ${rawLine(source, one + index)}`);
+  let shift = 0;
+  const parts = hunks.flatMap((pieces) => {
+    const start = Math.max(1, (pieces[0]?.first ?? 1) - CONTEXT);
+    let at = start;
+    const body: string[] = [];
+    for (const { first, next, removed, added } of pieces) {
+      body.push(...linesFrom(at, first), ...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`));
+      at = next;
+    }
+    body.push(...linesFrom(at, Math.min(lineCount + 1, at + CONTEXT)));
+    const [minus = 0, plus = 0] = ['-', '+'].map((sign) => body.filter((line) => line.startsWith(sign)).length);
+    const same = body.length - minus - plus;
+    const head = `@@ -${start},${same + minus} +${start + shift},${same + plus} @@`;
+    shift += plus - minus;
+    return [head, ...body];
+  });
+  return `--- ${nameOf(`a/${source.path}`)}\n+++ ${nameOf(`b/${source.path}`)}\n${parts.join('\n')}\n`;
+}
+
+/** Lines that are replaced: from `first` up to `next`, without this one. */
+interface Piece {
+  readonly first: number;
+  readonly next: number;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** Without the lines at both ends that stay as they are. */
+function piecesOf(source: Source, edits: readonly Edit[]): readonly Piece[] {
+  const groups: { first: number; last: number; edits: Edit[] }[] = [];
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
     const first = positionAt(source, edit.start).line;
     const last = Math.max(first, positionAt(source, Math.max(edit.start, edit.end - 1)).line);
-    const before = hunks.at(-1);
-    if (before !== undefined && first - before.last <= 2 * CONTEXT) {
+    const before = groups.at(-1);
+    if (before !== undefined && first <= before.last) {
       before.last = Math.max(last, before.last);
       before.edits.push(edit);
-    } else hunks.push({ first, last, edits: [edit] });
+    } else groups.push({ first, last, edits: [edit] });
   }
-  const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
-  const linesFrom = (one: number, other: number): readonly string[] =>
-    Array.from({ length: Math.max(0, other - one + 1) }, (_, index) => ` ${rawLine(source, one + index)}`);
-  let shift = 0;
-  const parts = hunks.flatMap((hunk) => {
-    const from = source.lines[hunk.first - 1] ?? 0;
-    const old = source.text.slice(from, source.lines[hunk.last] ?? source.text.length);
-    const moved = hunk.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
-    const start = Math.max(1, hunk.first - CONTEXT);
-    const before = linesFrom(start, hunk.first - 1);
-    const after = linesFrom(hunk.last + 1, Math.min(lineCount, hunk.last + CONTEXT));
-    const removed = linesOf(old).map((line) => `-${line}`);
-    const added = linesOf(applied(old, moved)).map((line) => `+${line}`);
-    const same = before.length + after.length;
-    const head = `@@ -${start},${same + removed.length} +${start + shift},${same + added.length} @@`;
-    shift += added.length - removed.length;
-    return [head, ...before, ...removed, ...added, ...after];
+  return groups.map((group) => {
+    const from = source.lines[group.first - 1] ?? 0;
+    const old = source.text.slice(from, source.lines[group.last] ?? source.text.length);
+    const moved = group.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
+    const removed = linesOf(old);
+    const added = linesOf(applied(old, moved));
+    const most = Math.min(removed.length, added.length);
+    let head = 0;
+    while (head < most && removed[head] === added[head]) head += 1;
+    let tail = 0;
+    while (tail < most - head && removed.at(-1 - tail) === added.at(-1 - tail)) tail += 1;
+    const first = group.first + head;
+    const next = first + removed.length - tail - head;
+    return {
+      first,
+      next,
+      removed: removed.slice(head, removed.length - tail),
+      added: added.slice(head, added.length - tail),
+    };
   });
-  return `--- ${nameOf(`a/${source.path}`)}\n+++ ${nameOf(`b/${source.path}`)}\n${parts.join('\n')}\n`;
 }
 
 /** In quotes where git and patch(1) need it. */
@@ -112,6 +151,12 @@ export async function repaired(
     return draft === undefined ? [] : [{ source, text: draft.text, edits: editsOf(source, draft) }];
   });
   return { changes, result };
+}
+
+/** The text after passes, each of which edits what the one before it has left, and all as if they were one. */
+export function inPasses(source: Source, passes: readonly (readonly Edit[])[]): Fixed {
+  const draft = passes.reduce(edited, draftOf(source.text));
+  return { source, text: draft.text, edits: editsOf(source, draft) };
 }
 
 interface Draft {

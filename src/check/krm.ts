@@ -3,7 +3,7 @@
  * (github.com/kubernetes-sigs/kustomize, functions-spec.md). The items stay byte for byte.
  */
 import type { Result } from './check.ts';
-import { applied, insertKey } from './edits.ts';
+import { applied, insertKey, written } from './edits.ts';
 import { itemsAt, type Located, parseLocated, textAt, textsAt } from './input/located.ts';
 import { makeSource, trimmed } from './input/source.ts';
 
@@ -16,24 +16,17 @@ export function krmOf(text: string, result: Result): string {
   const [root] = parseLocated(text).roots;
   if (root?.kind !== 'map') return text;
   const source = makeSource('-', text);
-  const results = JSON.stringify(
-    result.findings.map(({ rule, severity, message, place }) => {
-      const item = itemsAt(root, 'items').find((one) => place.start >= one.start && place.start < one.end);
-      const where = item === undefined ? {} : whereOf(item, place.start);
-      return { message: `${rule}: ${message}`, severity, tags: { rule }, ...where };
-    }),
-  );
+  const results = result.findings.map(({ rule, severity, message, place }) => {
+    const item = itemsAt(root, 'items').find((one) => place.start >= one.start && place.start < one.end);
+    const where = item === undefined ? {} : whereOf(item, place.start);
+    return { message: `${rule}: ${message}`, severity, tags: { rule }, ...where };
+  });
   const before = root.entries.get('results');
   if (before !== undefined) {
     // From the colon on: in block style the value begins on a line of its own.
     const start = text.indexOf(':', before.key.end);
     const end = Math.max(start + 1, trimmed(source, before.value).end);
-    return applied(text, [{ source, start, end, text: `: ${results}` }]);
-  }
-  if (root.isFlow) {
-    const [first] = root.entries.values();
-    const start = first?.key.start ?? root.start + 1;
-    return applied(text, [{ source, start, end: start, text: `"results": ${results}, ` }]);
+    return applied(text, [{ source, start, end, text: `: ${written(results, true)}` }]);
   }
   return applied(text, insertKey(source, root, 'results', results));
 }
@@ -47,12 +40,13 @@ function whereOf(item: Located, offset: number) {
     ANNOTATIONS.map((prefix) => annotations.get(prefix + name)).find((value) => value !== undefined),
   );
   const field = fieldAt(item, offset);
+  const namespace = textAt(item, 'metadata', 'namespace');
   return {
     resourceRef: {
-      apiVersion: textAt(item, 'apiVersion'),
-      kind: textAt(item, 'kind'),
-      name: textAt(item, 'metadata', 'name'),
-      namespace: textAt(item, 'metadata', 'namespace'),
+      apiVersion: textAt(item, 'apiVersion') ?? '',
+      kind: textAt(item, 'kind') ?? '',
+      name: textAt(item, 'metadata', 'name') ?? '',
+      ...(namespace !== undefined && { namespace }),
     },
     ...(field !== '' && { field: { path: field } }),
     ...(path !== undefined && { file: { path, ...(/^\d+$/.test(index ?? '') && { index: Number(index) }) } }),

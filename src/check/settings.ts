@@ -131,7 +131,7 @@ function parseScenario(word: string): Parse<Scenario> {
   return good({ name: word, capMs: seconds === undefined ? CAPS[name] : seconds * 1_000 });
 }
 
-function imagesOf(path: string): Images {
+export function imagesOf(path: string): Images {
   const recordOf = (value: unknown): Record<string, unknown> => record('--images', path, value);
   const entries = Object.entries(recordOf(recordOf(jsonFile('--images', path)).images));
   return new Map(entries.map(([name, facts]) => [familiarName(name), factsOf(path, name, recordOf(facts))]));
@@ -158,6 +158,10 @@ const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
   ],
   shell: [(value) => SHELLS.some((one) => one === value), `one of ${SHELLS.join(', ')}`],
   programs: TEXTS,
+  workingDir: TEXT,
+  digest: TEXT,
+  platform: TEXT,
+  from: TEXT,
 };
 
 function baselineOf(path: string): ReadonlySet<string> {

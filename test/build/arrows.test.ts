@@ -13,9 +13,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: ['core', 'text', 'config'],
   report: ['core', 'text'],
   check: ['core', 'text', 'config', 'report'],
-  cli: ['core', 'text', 'config', 'runtime', 'report', 'check'],
+  inject: ['config', 'check'],
+  cli: ['core', 'text', 'config', 'runtime', 'report', 'check', 'inject'],
   init: [],
-  delivery: ['core', 'text', 'config', 'runtime', 'report', 'check', 'cli', 'init'],
+  delivery: ['core', 'text', 'config', 'runtime', 'report', 'check', 'inject', 'cli', 'init'],
 };
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
 

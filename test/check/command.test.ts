@@ -264,7 +264,7 @@ describe('sexton check', () => {
     const { out } = runIn(dir, { 'a.yaml': text }, ['a.yaml']);
     assert.match(out, /error SX101 .* \(--fix\)$/m);
     assert.match(out, /info SX301 .* \(--fix --severity SX301=warning\)$/m);
-    assert.match(runIn(dir, {}, ['--diff', 'a.yaml']).out, /^-[^-][^+]*\+[^+]*65$/m);
+    assert.match(runIn(dir, {}, ['--diff', 'a.yaml']).out, /^\+ +terminationGracePeriodSeconds: 65$/m);
     assert.doesNotMatch(runIn(dir, {}, ['--diff', 'a.yaml']).out, sleep);
   });
 

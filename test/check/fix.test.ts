@@ -35,7 +35,7 @@ describe('--fix', () => {
       { source, start: at(15), end: at(16), text: 'LINE 15\n' },
     ];
     const diff = diffOf({ source, edits, text: applied(text, edits) });
-    assert.match(diff, /^--- a\/a\n\+\+\+ b\/a\n@@ -1,5 \+1,6 @@\n line 1\n-line 2\n\+new\n\+line 2\n line 3/);
+    assert.match(diff, /^--- a\/a\n\+\+\+ b\/a\n@@ -1,4 \+1,5 @@\n line 1\n\+new\n line 2\n line 3/);
     assert.match(diff, /@@ -12,7 \+13,7 @@\n line 12\n line 13\n line 14\n-line 15\n\+LINE 15\n line 16/);
   });
 });

@@ -3,9 +3,9 @@
  * and the same for the same images whichever engine has written them.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { familiarName, type ImageFacts, shellOf } from '../stop/images.ts';
+import { familiarName, type ImageFacts, type Images, shellOf } from '../stop/images.ts';
 import { archiveBlobs, BLOCK, bytesOf, directoryBlobs, ImageError } from './blobs.ts';
-import { recordOf, type SavedImage, savedImages, textsOf } from './saved.ts';
+import { originOf, recordOf, type SavedImage, savedImages, textsOf } from './saved.ts';
 
 export interface LockedImage {
   readonly names: readonly string[];
@@ -22,10 +22,10 @@ export function imagesOf(path: string, name?: string): readonly LockedImage[] {
     throw new ImageError('it holds no image; name what podman save or podman image inspect writes');
   if (name !== undefined && found.length > 1)
     throw new ImageError(`it holds ${found.length} images, which cannot all be ${name}; leave ${name}= out`);
-  return found.map(({ names, config }) => {
+  return found.map(({ names, config, origin }) => {
     const all = name === undefined ? names : [name];
     if (all.length === 0) throw new ImageError('it does not say what the image is called; write NAME= in front of it');
-    return { names: all.map(familiarName), facts: factsOf(config) };
+    return { names: all.map(familiarName), facts: { ...factsOf(config), ...origin } };
   });
 }
 
@@ -40,7 +40,7 @@ function readImages(path: string): readonly SavedImage[] {
   return savedImages(archiveBlobs(path));
 }
 
-/** `docker image inspect`, `podman image inspect`, of several images. */
+/** `docker image inspect` and `podman image inspect` of several images, `skopeo inspect --config` of one. */
 function inspected(text: string): readonly SavedImage[] {
   let value: unknown;
   try {
@@ -48,18 +48,23 @@ function inspected(text: string): readonly SavedImage[] {
   } catch {
     throw new ImageError('it is not JSON; name what podman image inspect writes');
   }
+  const whole = recordOf(value);
+  if (typeof whole.config === 'object' && whole.config !== null)
+    return [{ names: [], config: recordOf(whole.config), origin: originOf('image config', undefined, whole) }];
   if (!Array.isArray(value)) throw new ImageError('it is no list of images; name what podman image inspect writes');
   return value.map((one) => {
-    const { Config, RepoTags, RepoDigests } = recordOf(one);
+    const { Config, RepoTags, RepoDigests, Digest, Os: os, Architecture: architecture } = recordOf(one);
     if (Config === undefined) throw new ImageError('it has no Config; name what podman image inspect writes');
     const names = [...(textsOf(RepoTags) ?? []), ...(textsOf(RepoDigests) ?? [])];
-    return { names: names.filter((name) => !name.includes('<none>')), config: recordOf(Config) };
+    const digest = Digest ?? textsOf(RepoDigests)?.[0]?.replace(/.*@/s, '');
+    const origin = originOf('image inspect', digest, { os, architecture });
+    return { names: names.filter((name) => !name.includes('<none>')), config: recordOf(Config), origin };
   });
 }
 
 /** Without what is empty, keys always in the same order. */
 function factsOf(config: Record<string, unknown>): ImageFacts {
-  const { StopSignal: stopSignal, User: user } = config;
+  const { StopSignal: stopSignal, User: user, WorkingDir: workingDir } = config;
   const entrypoint = textsOf(config.Entrypoint);
   const cmd = textsOf(config.Cmd);
   const env = ownVariables(config);
@@ -71,6 +76,7 @@ function factsOf(config: Record<string, unknown>): ImageFacts {
     ...(cmd !== undefined && cmd.length > 0 && { cmd }),
     ...(typeof stopSignal === 'string' && stopSignal !== '' && { stopSignal }),
     ...(typeof user === 'string' && user !== '' && { user }),
+    ...(typeof workingDir === 'string' && workingDir !== '' && { workingDir }),
     ...(env.length > 0 && { env: Object.fromEntries(env) }),
     ...(shell !== undefined && { shell }),
   };
@@ -82,10 +88,31 @@ function ownVariables({ Env }: Record<string, unknown>) {
   return pairs.filter(([name]) => name.startsWith('SEXTON_')).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** What two inputs say of one image is put together; where they differ the later one counts. */
 export function lockText(images: readonly LockedImage[]): string {
-  const byName = new Map<string, ImageFacts>();
-  for (const { names, facts } of images) for (const name of names) byName.set(name, { ...byName.get(name), ...facts });
-  const sorted = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = [...factsByName(images)].sort(([a], [b]) => (a < b ? -1 : 1));
   return `${JSON.stringify({ images: Object.fromEntries(sorted) }, null, 2)}\n`;
 }
+
+/** What two inputs say of one image is put together; where they differ the later one counts. */
+function factsByName(images: readonly LockedImage[]): ReadonlyMap<string, ImageFacts> {
+  const byName = new Map<string, ImageFacts>();
+  for (const { names, facts } of images) for (const name of names) byName.set(name, { ...byName.get(name), ...facts });
+  return byName;
+}
+
+/** How the images differ from those of the lock, one line each; none of them does: no line. */
+export function movedSince(lock: Images, images: readonly LockedImage[]): readonly string[] {
+  return [...factsByName(images)].flatMap(([name, now]) => {
+    const was = lock.get(name);
+    if (was === undefined) return [`${name} is not in the lock`];
+    // A source that does not tell the digest does not say that it is another one.
+    const keys = MOVING.filter((key) => !OPTIONAL.has(key) || (was[key] !== undefined && now[key] !== undefined));
+    const texts = keys.map((key) => [key, JSON.stringify(was[key]), JSON.stringify(now[key])] as const);
+    return texts.flatMap(([key, a, b]) =>
+      a === b ? [] : [`${name}: ${key} was ${a ?? 'none'}, and is ${b ?? 'none'}`],
+    );
+  });
+}
+
+const MOVING = ['digest', 'platform', 'entrypoint', 'cmd', 'stopSignal', 'user', 'workingDir', 'env'] as const;
+const OPTIONAL: ReadonlySet<string> = new Set(['digest', 'platform']);

@@ -5,6 +5,24 @@ export interface SavedImage {
   readonly names: readonly string[];
   /** The configuration as `docker image inspect` has it under `Config`. */
   readonly config: Record<string, unknown>;
+  readonly origin: Origin;
+}
+
+/** What the lock says of an image besides its configuration. */
+export interface Origin {
+  readonly digest?: string;
+  /** `linux/amd64`. */
+  readonly platform?: string;
+  /** What it was read from. */
+  readonly from: string;
+}
+
+export function originOf(from: string, digest: unknown, { os, architecture }: Record<string, unknown>): Origin {
+  return {
+    ...(typeof digest === 'string' && { digest }),
+    ...(typeof os === 'string' && typeof architecture === 'string' && { platform: `${os}/${architecture}` }),
+    from,
+  };
 }
 
 const MANIFEST_JSON = 'manifest.json';
@@ -23,8 +41,9 @@ function imagesOfDocker(blobs: Blobs): readonly SavedImage[] {
   if (!Array.isArray(manifests)) throw new ImageError(`${MANIFEST_JSON} is not that of an archive of docker save`);
   return manifests.map((manifest) => {
     const { Config: path, RepoTags } = recordOf(manifest);
-    const { config } = recordOf(blobs.json(String(path)));
-    return { names: textsOf(RepoTags) ?? [], config: recordOf(config) };
+    const whole = recordOf(blobs.json(String(path)));
+    const origin = originOf('docker archive', undefined, whole);
+    return { names: textsOf(RepoTags) ?? [], config: recordOf(whole.config), origin };
   });
 }
 
@@ -43,14 +62,15 @@ function imageOf(blobs: Blobs, descriptor: Record<string, unknown>, depth: numbe
   if (Array.isArray(content.manifests)) {
     const chosen = platformOf(content.manifests.map(recordOf));
     const image = chosen && imageOf(blobs, chosen, depth + 1);
-    return image && { ...image, names: names.length > 0 ? names : image.names };
+    const own = typeof descriptor.digest === 'string' && { digest: descriptor.digest };
+    return image && { ...image, names: names.length > 0 ? names : image.names, origin: { ...image.origin, ...own } };
   }
   const { mediaType = IMAGE_CONFIGS[0], digest } = recordOf(content.config);
   // An attestation, a chart, or another artifact.
   if (!IMAGE_CONFIGS.includes(String(mediaType)) || !Array.isArray(content.layers) || isOther(descriptor))
     return undefined;
-  const { config } = recordOf(blobs.json(blobPath(digest)));
-  return { names, config: recordOf(config) };
+  const whole = recordOf(blobs.json(blobPath(digest)));
+  return { names, config: recordOf(whole.config), origin: originOf('OCI layout', descriptor.digest, whole) };
 }
 
 const IMAGE_CONFIGS = ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'];

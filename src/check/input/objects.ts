@@ -96,6 +96,11 @@ export function annotationsOf(object: Located): readonly (readonly [name: string
   return [object, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
 }
 
+export function templateOf({ kind, object }: Workload): LocatedMap | undefined {
+  const template = at(object, ...TEMPLATES[kind]);
+  return template?.kind === 'map' ? template : undefined;
+}
+
 /** None where it has no pod. */
 function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): readonly Workload[] {
   const template = at(object, ...TEMPLATES[kind]);

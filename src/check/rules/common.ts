@@ -1,4 +1,4 @@
-import { insertItem, insertKey, replaceValue } from '../edits.ts';
+import { insertItems, insertKey, replaceValue } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
 import { at, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
@@ -56,7 +56,7 @@ export function hookOrCommand({ node, preStop }: Container): Located | undefined
 
 export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
   if (pod.graceAt !== undefined) return [replaceValue(pod.source, pod.graceAt, String(seconds))];
-  return insertKey(pod.source, pod.spec, 'terminationGracePeriodSeconds', String(seconds));
+  return insertKey(pod.source, pod.spec, 'terminationGracePeriodSeconds', seconds);
 }
 
 /** preStop has `sleep` since Kubernetes 1.30. */
@@ -100,5 +100,5 @@ export function withFlag(pod: Pod, container: Container, flag: string, value: st
   }
   const list = at(container.node, 'command');
   const index = words[1] === 'run' ? 2 : 1;
-  return list?.kind === 'list' ? insertItem(pod.source, list, index, `${flag}=${value}`) : [];
+  return list?.kind === 'list' ? insertItems(pod.source, list, index, [`${flag}=${value}`]) : [];
 }

@@ -12,6 +12,11 @@ export interface ImageFacts {
   readonly shell?: Shell;
   /** Those of `HOOK_PROGRAMS` that are in its PATH. */
   readonly programs?: readonly string[];
+  readonly workingDir?: string;
+  readonly digest?: string;
+  readonly platform?: string;
+  /** What `sexton images lock` has read it from. */
+  readonly from?: string;
 }
 
 /** What hooks and probes may run, sorted. An image without a shell has none. */

@@ -3,6 +3,7 @@
  * line, `sexton help`, the completions and the manual page all read it.
  */
 import { CHECK_FORMATS, TIMELINES } from '../../check/formats/names.ts';
+import { DELIVERIES } from '../../inject/delivery.ts';
 
 export interface CommandFlag {
   readonly name: string;
@@ -96,9 +97,30 @@ podman save example.com/web:1 | sexton images lock -o images.json -
 docker image inspect web:1 api:1 | sexton images lock -o images.json -
 sexton images lock -o images.json example.com/web:1=layout/
 
-NAME= names an image that has no name of its own, as skopeo writes it.
-Exit code 0: all was read. 2: an input was not; all others were.
+crane config web:1 | sexton images lock --check -o images.json web:1=-
+
+NAME= names an image that has no name of its own, as skopeo and crane write it.
+Exit code 0: all was read. 1: --check has found a difference. 2: an input could
+not be read; all others were.
 125: wrong flags, or the output cannot be written.
+`;
+
+const IN_PLACE = { name: 'in-place', help: 'Write the files, and print nothing.' } as const satisfies CommandFlag;
+const INJECT = `Every byte of the manifests that is not inserted stays. What an earlier inject
+has put in is taken out first. stderr has one line for each container.
+
+docker image inspect web:1 | sexton images lock -o images.json -
+sexton inject --image example.com/sexton:1 --images images.json --in-place k8s/
+helm template . | sexton inject --image example.com/sexton:1 -
+
+Annotations of a pod say more: inject.sexton.dev/inject: disabled,
+inject.sexton.dev/role.CONTAINER: main, sidecar or skip, and each flag of run,
+as in inject.sexton.dev/drain: 5s or inject.sexton.dev/drain.CONTAINER: 5s.
+Exit code 0: done. 1: a pod was refused, or an input cannot be read; it is left
+as it is, and all others are done. 125: wrong flags.
+`;
+const UNINJECT = `Exit code 0: done. 1: what was put in has been changed since, or an input cannot
+be read; it is left as it is, and all others are done. 125: wrong flags.
 `;
 
 export const COMMANDS = {
@@ -263,10 +285,43 @@ Exit code 0: it is written. 125: it is not; the message says why.
     more: CHECK,
   },
   images: {
-    usage: ['images lock [-o FILE] [NAME=]FILE|DIR|-...'],
+    usage: ['images lock [--check] [-o FILE] [NAME=]FILE|DIR|-...'],
     summary: 'write down what images say, for sexton check --images',
-    flags: [{ name: 'output', short: 'o', takes: 'FILE', help: 'Where to write it. Default: standard output.' }],
+    flags: [
+      { name: 'output', short: 'o', takes: 'FILE', help: 'Where to write it. Default: standard output.' },
+      { name: 'check', help: 'Write nothing, and fail where an image is not as the file of -o has it.' },
+    ],
     more: IMAGES,
+  },
+  inject: {
+    usage: ['inject --image REF [flags] FILE|DIR|-'],
+    summary: 'put sexton into the pods of manifests, in front of their commands',
+    flags: [
+      { name: 'image', takes: 'REF', help: 'The image of sexton, as the nodes pull it.' },
+      { name: 'images', takes: 'FILE', help: 'What images start, by sexton images lock.' },
+      {
+        name: 'deliver',
+        takes: DELIVERIES.join('|'),
+        choices: DELIVERIES,
+        help: 'How sexton gets into the containers. Default: image-volume, which needs Kubernetes 1.35.',
+      },
+      {
+        name: 'output',
+        short: 'o',
+        takes: 'diff|json',
+        choices: ['diff', 'json'],
+        help: 'A patch, or what becomes of each container. Default: the manifests.',
+      },
+      IN_PLACE,
+      { name: 'skip-unresolved', help: 'Pass over pods with an image that the lock does not have.' },
+    ],
+    more: INJECT,
+  },
+  uninject: {
+    usage: ['uninject [--in-place] FILE|DIR|-'],
+    summary: 'take out of manifests what inject has put in, to the byte',
+    flags: [IN_PLACE],
+    more: UNINJECT,
   },
   completion: {
     usage: ['completion bash|zsh|fish'],

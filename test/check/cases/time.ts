@@ -50,6 +50,7 @@ export const TIME_CASES: Cases = {
     'a pod that is killed at once': hooked(sleep(5), grace(0)),
   },
   SX102: {
+    'nothing to do in a pod that is killed at once': under('--log-level, info', grace(0)),
     'a drain of the whole grace period': [under('--drain, 30s', grace(30)), /^error @30000 .*at least 30 s/],
     'a drain and rungs that may take longer': [
       under('--drain, 10s, --stop, "TERM:21s,KILL"', grace(30)),

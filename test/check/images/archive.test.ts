@@ -13,7 +13,7 @@ const file = join(temporaryDirectory(), 'image.tar');
 
 function read(bytes: Buffer) {
   writeFileSync(file, bytes);
-  return imagesOf(file);
+  return imagesOf(file).map(({ names, facts: { user } }) => ({ names, facts: { user } }));
 }
 
 /** Writes the checksum of the first header again. */

@@ -50,7 +50,10 @@ function lock(args: readonly string[], input: string | Buffer = '') {
 function locked(args: readonly string[], input: string | Buffer = ''): Record<string, unknown> {
   const { code, out, err } = lock(args, input);
   assert.equal(code, 0, err);
-  return (JSON.parse(out) as { readonly images: Record<string, unknown> }).images;
+  const { images } = JSON.parse(out) as { readonly images: Record<string, Record<string, unknown>> };
+  // One test of its own looks at where they come from.
+  const bare = Object.entries(images).map(([name, { digest, platform, from, ...facts }]) => [name, facts]);
+  return Object.fromEntries(bare);
 }
 
 describe('sexton images lock', () => {
@@ -102,6 +105,51 @@ describe('sexton images lock', () => {
     assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'] } });
     const arm = ociFiles([other('windows', 'amd64'), other('linux', 'arm64')]);
     assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'] } });
+  });
+
+  it('images lock says digest, platform and source of an image, whatever the source', () => {
+    const entryOf = (args: readonly string[], input = '') =>
+      JSON.parse(lock(args, input).out).images['example.com/web:1'];
+    const where = {
+      Os: 'linux',
+      Architecture: 'amd64',
+      RepoTags: ['example.com/web:1'],
+      Config: { WorkingDir: '/srv' },
+    };
+    const inspected = [{ ...where, RepoDigests: ['example.com/web@sha256:abc'] }];
+    const common = { platform: 'linux/amd64', workingDir: '/srv' };
+    assert.deepEqual(entryOf(['-'], JSON.stringify(inspected)), {
+      ...common,
+      digest: 'sha256:abc',
+      from: 'image inspect',
+    });
+    const config = { os: 'linux', architecture: 'amd64', config: { WorkingDir: '/srv' } };
+    assert.deepEqual(entryOf(['example.com/web:1=-'], JSON.stringify(config)), { ...common, from: 'image config' });
+    const image = { ...WEB, config: { WorkingDir: '/srv' } };
+    const { digest, ...rest } = entryOf([directoryOf(ociFiles([image]))]);
+    assert.match(digest, /^sha256:[0-9a-f]{64}$/);
+    assert.deepEqual(rest, { ...common, from: 'OCI layout' });
+    assert.deepEqual(entryOf([archiveOf(dockerFiles([image]))]), { ...common, from: 'docker archive' });
+  });
+
+  it('--check fails where an image is not as the lock has it, and says the difference', () => {
+    const target = file('images.json', '');
+    const before = inspect(['web:1'], CONFIG, ['web@sha256:abc']);
+    assert.equal(lock(['-o', target, '-'], before).code, 0);
+    const written = readFileSync(target, 'utf8');
+    assert.deepEqual(lock(['--check', '-o', target, '-'], before), { code: 0, out: '', err: '' });
+    const after = inspect(['web:1', 'new:1'], { ...CONFIG, Cmd: ['other'] }, ['web@sha256:abd']);
+    const { code, out } = lock(['--check', '-o', target, '-'], after);
+    assert.equal(code, 1);
+    assert.match(
+      out,
+      /^web:1: digest was "sha256:abc", and is "sha256:abd"\nweb:1: cmd was \["serve"\], and is \["other"\]$/m,
+    );
+    assert.match(out, /^new:1 is not in the lock$/m);
+    assert.equal(readFileSync(target, 'utf8'), written);
+    const missing = lock(['--check', '-'], before);
+    assert.equal(missing.code, 125);
+    assert.match(missing.err, /--check: names no lock; write --output FILE/);
   });
 
   it('NAME= names an image that has no name of its own', () => {

@@ -16,7 +16,7 @@ export const rule = ofContainer({
     const leastMs = hook.minMs + drain.minMs;
     const mostMs = hook.minMs + drain.maxMs + rungsMs + member.lingerMs;
     const common = { at: at(node, 'command'), atMs: graceMs };
-    if (leastMs >= graceMs) yield { ...common, takes: `at least ${secondsText(leastMs)}` };
+    if (leastMs > 0 && leastMs >= graceMs) yield { ...common, takes: `at least ${secondsText(leastMs)}` };
     else if (mostMs > graceMs && mostMs !== Number.POSITIVE_INFINITY)
       yield { ...common, severity: 'warning', takes: `up to ${secondsText(mostMs)}` };
   },

@@ -21,7 +21,7 @@ export const rule = ofContainer({
       }
     } else if (os !== 'windows' || !/^SIG(TERM|KILL)$/.test(stopSignal)) {
       const where = os === undefined ? 'without spec.os.name' : `on ${os}`;
-      const edits = insertKey(source, spec, 'os', '{name: linux}');
+      const edits = insertKey(source, spec, 'os', { name: 'linux' });
       yield { at: place, what: `${where} is refused by the API server`, edits };
     }
   },

@@ -22,7 +22,9 @@ export const rule = ofWorkload({
   say: () => 'gets TERM at once, while the Service still sends to it',
   fix: ({ container }, { pod, minor }) => {
     if (pod.graceSeconds === 0 || !hasSleep(minor)) return [];
-    const sleep = insertKey(pod.source, container.node, 'lifecycle', `{preStop: {sleep: {seconds: ${SLEEP_SECONDS}}}}`);
+    const sleep = insertKey(pod.source, container.node, 'lifecycle', {
+      preStop: { sleep: { seconds: SLEEP_SECONDS } },
+    });
     // The default grace period has room for it.
     if (sleep.length === 0 || pod.graceAt === undefined) return sleep;
     return [...sleep, ...raiseGrace(pod, pod.graceSeconds + SLEEP_SECONDS)];

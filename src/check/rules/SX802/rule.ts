@@ -16,7 +16,7 @@ export const rule = ofContainer({
   },
   say: () => 'uses a graveyard, and SEXTON_POD_UID is not set',
   fix: (_, { pod, container }) => {
-    const value = '[{name: SEXTON_POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]';
+    const value = [{ name: 'SEXTON_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }];
     return insertKey(pod.source, container.node, 'env', value);
   },
 });

@@ -1,10 +1,12 @@
-/** `sexton images lock [-o FILE] [NAME=]FILE|DIR|-...`: what images say, as a file that can be committed. */
+/** `sexton images lock [-o FILE] [NAME=]FILE|DIR|-...`: what images say, as a file that can be committed, and whether it still holds. */
 import { createWriteStream, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ImageError } from '../../../check/images/blobs.ts';
-import { imagesOf, type LockedImage, lockText } from '../../../check/images/lock.ts';
+import { imagesOf, type LockedImage, lockText, movedSince } from '../../../check/images/lock.ts';
+import { imagesOf as readLock, SettingError } from '../../../check/settings.ts';
+import type { Images } from '../../../check/stop/images.ts';
 import { nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import { cleanText } from '../../../core/format/tombstone.ts';
@@ -31,10 +33,28 @@ export async function images(args: readonly string[]): Promise<void> {
       process.exitCode = UNREADABLE;
     }
   }
+  if (flags.check === true) return await compare(flags.output, found);
   // A file that is there already says more than one without any image.
   if (found.length === 0) return;
   if (flags.output === undefined) await print(lockText(found));
   else write(flags.output, lockText(found));
+}
+
+const MOVED = 1;
+
+async function compare(file: string | undefined, found: readonly LockedImage[]): Promise<void> {
+  if (file === undefined) throw refuse('--check: names no lock; write --output FILE with the one that is committed');
+  const lines = movedSince(lockOf(file), found);
+  if (lines.length > 0) process.exitCode ??= MOVED;
+  await print(lines.map((line) => `${cleanText(line)}\n`).join(''));
+}
+
+function lockOf(file: string): Images {
+  try {
+    return readLock(file);
+  } catch (error) {
+    throw error instanceof SettingError ? refuse(error.message) : error;
+  }
 }
 
 function unknownAction(word: string | undefined): string {

@@ -1,0 +1,126 @@
+/** What is added to a pod: the edits of its text, and what each has inserted. */
+import { type Data, insertItems, insertKey } from '../check/edits.ts';
+import type { Edit } from '../check/finding.ts';
+import { at, itemsAt, type Located, type LocatedMap, textAt } from '../check/input/located.ts';
+import type { Container, Pod } from '../check/input/pod.ts';
+import type { Delivery } from './delivery.ts';
+import type { Member } from './members.ts';
+import { refuse } from './refusal.ts';
+import type { Inserted } from './undo.ts';
+
+export interface Way {
+  readonly deliver: Delivery;
+  /** The image of sexton. */
+  readonly image: string;
+}
+
+interface Pieces {
+  readonly edits: readonly Edit[];
+  readonly inserted: readonly Inserted[];
+}
+
+const VOLUME = 'sexton';
+const GRAVEYARD = 'graveyard';
+const POD_UID = 'SEXTON_POD_UID';
+
+/** `shared`: what stands in the text once, and means several places. Throws a Refusal. */
+export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared: ReadonlySet<Located>): Pieces {
+  const isAlone = members.length === 1;
+  const edits: Edit[] = [];
+  const inserted: Inserted[] = [];
+  refuseTaken(pod, members, way, isAlone);
+  for (const { container, words } of members) {
+    const { name, node } = container;
+    const path = `containers/${name}`;
+    addItems(node, path, 'command', words, '0');
+    const graveyard = isAlone ? [] : [{ name: GRAVEYARD, mountPath: `/${GRAVEYARD}` }];
+    addItems(node, path, 'volumeMounts', [mountOf(way), ...graveyard], VOLUME);
+    const uid = { name: POD_UID, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } };
+    if (!isAlone && !container.env.has(POD_UID)) addItems(node, path, 'env', [uid], POD_UID);
+  }
+  if (way.deliver === 'init-container') addItems(pod.spec, '', 'initContainers', [initContainer(way)], VOLUME);
+  const graveyard = isAlone ? [] : [{ name: GRAVEYARD, emptyDir: {} }];
+  addItems(pod.spec, '', 'volumes', [volumeOf(way), ...graveyard], VOLUME);
+  return { edits, inserted };
+
+  function addItems(map: LocatedMap, above: string, key: string, items: readonly Data[], first: string): void {
+    const path = above === '' ? key : `${above}/${key}`;
+    const list = at(map, key);
+    if (shared.has(list ?? map)) refuse(`${path} is an alias, or what an alias or a merge key means; write it out`);
+    const [edit] =
+      list?.kind === 'list' ? insertItems(pod.source, list, 0, items) : insertKey(pod.source, map, key, items);
+    if (edit === undefined) refuse(`${path} cannot be edited as it is written; write it as a plain list`);
+    edits.push(edit);
+    const isKey = list === undefined;
+    // What is noted is the value of a new key, or the first of the items.
+    const back = isKey ? edit.text.indexOf(': ') + 2 : edit.text.search(/[^\s-]/);
+    inserted.push({ path: isKey ? path : `${path}/${first}`, back, text: edit.text });
+  }
+}
+
+function mountOf({ deliver }: Way): Data {
+  const mount = { name: VOLUME, mountPath: '/sexton' };
+  return deliver === 'image-volume' ? { ...mount, subPath: 'sexton' } : { ...mount, readOnly: true };
+}
+
+function volumeOf({ deliver, image }: Way): Data {
+  if (deliver === 'init-container') return { name: VOLUME, emptyDir: { sizeLimit: '150Mi' } };
+  return { name: VOLUME, image: { reference: image, pullPolicy: 'IfNotPresent' } };
+}
+
+/** As the level "restricted" wants it. Requests that are the limits leave a pod "Guaranteed". */
+function initContainer({ image }: Way): Data {
+  const resources = { cpu: '100m', memory: '128Mi' };
+  return {
+    name: VOLUME,
+    image,
+    args: ['install', '/target'],
+    resources: { requests: resources, limits: resources },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      runAsUser: 65_532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    volumeMounts: [{ name: VOLUME, mountPath: '/target' }],
+  };
+}
+
+function refuseTaken(pod: Pod, members: readonly Member[], { deliver }: Way, isAlone: boolean): void {
+  const names = isAlone ? [VOLUME] : [VOLUME, GRAVEYARD];
+  for (const name of names) {
+    if (pod.volumes.has(name)) refuse(`the volume name ${name} is taken; call yours otherwise`);
+    const holds = ({ mounts }: Container): boolean =>
+      mounts.some(({ path, volume }) => volume === name || path === `/${name}` || path.startsWith(`/${name}/`));
+    const holder = members.find(({ container }) => holds(container));
+    if (holder !== undefined) refuse(`${holder.container.name} mounts something at /${name}; mount it elsewhere`);
+  }
+  const inits = itemsAt(pod.spec, 'initContainers').concat(itemsAt(pod.spec, 'containers'));
+  if (deliver === 'init-container' && inits.some((one) => textAt(one, 'name') === VOLUME))
+    refuse(`the container name ${VOLUME} is taken; call yours otherwise`);
+}
+
+/** What is reached in several ways: by aliases, and maps whose keys a merge key brings elsewhere. */
+export function sharedIn(root: Located): ReadonlySet<Located> {
+  const seen = new Set<Located>();
+  const shared = new Set<Located>();
+  const owners = new Map<unknown, LocatedMap>();
+  visit(root, false);
+  return shared;
+
+  function visit(node: Located, isBelow: boolean): void {
+    if (shared.has(node)) return;
+    const isShared = isBelow || seen.has(node);
+    (isShared ? shared : seen).add(node);
+    if (node.kind === 'list') for (const item of node.items) visit(item, isShared);
+    if (node.kind !== 'map') return;
+    for (const entry of node.entries.values()) {
+      const owner = owners.get(entry);
+      if (owner === undefined) owners.set(entry, node);
+      else if (owner !== node) shared.add(owner);
+      visit(entry.value, isShared);
+    }
+  }
+}

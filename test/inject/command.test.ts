@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { SEXTON } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
+
+const POD = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p} # it\nspec:\n  containers:\n  - name: a\n    image: app\n';
+const UNKNOWN = POD.replace('image: app', 'image: who');
+const LOCK = JSON.stringify({ images: { 'app:latest': { entrypoint: ['/app'] } } });
+const IMAGE = ['--image', 'example.com/sexton:1'];
+
+function directoryOf(files: Readonly<Record<string, string>>) {
+  const dir = temporaryDirectory();
+  for (const [name, text] of Object.entries({ 'lock.json': LOCK, ...files })) writeFileSync(join(dir, name), text);
+  const run = (args: readonly string[], input = '') => {
+    const { status, stdout, stderr } = spawnSync(SEXTON, args, { cwd: dir, input, encoding: 'utf8' });
+    return { code: status, out: stdout, err: stderr };
+  };
+  return { run, text: (name: string) => readFileSync(join(dir, name), 'utf8') };
+}
+
+describe('sexton inject and sexton uninject', () => {
+  it('--in-place writes the file, one line tells of the container, and uninject brings it back', () => {
+    const { run, text } = directoryOf({ 'p.yaml': POD });
+    const first = run(['inject', ...IMAGE, '--images', 'lock.json', '--in-place', 'p.yaml']);
+    assert.deepEqual(first, {
+      code: 0,
+      out: '',
+      err: 'sexton: p.yaml:1 Pod/p a: wrapped as main: ["/app"] of app\n',
+    });
+    assert.match(text('p.yaml'), /command: \[\/sexton\/sexton, run, .*, --, \/app\]/);
+    assert.equal(run(['uninject', '--in-place', 'p.yaml']).code, 0);
+    assert.equal(text('p.yaml'), POD);
+  });
+
+  it('standard input comes out injected, and a second time as it is', () => {
+    const { run } = directoryOf({});
+    const args = ['inject', ...IMAGE, '--images', 'lock.json', '-'];
+    const { out } = run(args, POD);
+    assert.notEqual(out, POD);
+    assert.equal(run(args, out).out, out);
+    assert.equal(run(['uninject', '-'], out).out, POD);
+  });
+
+  it('a directory comes out as one stream of documents', () => {
+    const { run } = directoryOf({ 'p.yaml': POD, 'q.yaml': UNKNOWN });
+    const { out, code } = run(['inject', ...IMAGE, '--images', 'lock.json', '.']);
+    assert.equal(code, 1);
+    assert.ok(out.endsWith(`---\n${UNKNOWN}`));
+  });
+
+  it('-o diff prints a patch of the added lines, and -o json what becomes of each container', () => {
+    const { run } = directoryOf({ 'p.yaml': POD });
+    const { out } = run(['inject', ...IMAGE, '--images', 'lock.json', '-o', 'diff', 'p.yaml']);
+    assert.match(out, /^--- a\/p\.yaml\n\+\+\+ b\/p\.yaml\n@@ /);
+    assert.match(out, /^\+ {4}command: \[\/sexton\/sexton, run/m);
+    const { workloads } = JSON.parse(run(['inject', ...IMAGE, '--images', 'lock.json', '-o', 'json', 'p.yaml']).out);
+    const containers = [{ name: 'a', role: 'main', wrapped: ['/app'], from: 'app' }];
+    assert.deepEqual(workloads, [{ path: 'p.yaml', line: 1, subject: 'Pod/p', containers }]);
+  });
+
+  it('a refusal ends with exit code 1, unless --skip-unresolved passes the image over', () => {
+    const { run } = directoryOf({ 'p.yaml': UNKNOWN });
+    const { code, out, err } = run(['inject', ...IMAGE, '--images', 'lock.json', 'p.yaml']);
+    assert.deepEqual([code, out], [1, UNKNOWN]);
+    assert.match(
+      err,
+      /^sexton: p\.yaml:1 Pod\/p refused: a: the image who is not in the lock; docker image inspect who/,
+    );
+    const passed = run(['inject', ...IMAGE, '--skip-unresolved', 'p.yaml']);
+    assert.deepEqual([passed.code, passed.out], [0, UNKNOWN]);
+    assert.match(passed.err, /Pod\/p passed over: /);
+  });
+
+  it('a template of Helm is refused, and stays as it is', () => {
+    const template = '{{- if .Values.on }}\napiVersion: v1\n{{- end }}\n';
+    const { run } = directoryOf({ 't.yaml': template });
+    const { code, out, err } = run(['inject', ...IMAGE, 't.yaml']);
+    assert.deepEqual([code, out], [1, template]);
+    assert.match(err, /^sexton: t\.yaml:1 refused: a template, not YAML; render it first \(helm template\)/);
+  });
+
+  it('a wrong command line makes sexton inject exit with 125, with the remedy', () => {
+    const { run } = directoryOf({ 'p.yaml': POD });
+    const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+      [['inject', ...IMAGE], /nothing to read; name a file, a directory, or - for/],
+      [['inject', 'p.yaml'], /no image of sexton; write --image/],
+      [['inject', ...IMAGE, '--in-place', '-'], /--in-place: cannot write standard input; leave it out/],
+      [['inject', ...IMAGE, '--in-place', '-o', 'diff', 'p.yaml'], /--output diff: prints, and --in-place does not/],
+      [['inject', ...IMAGE, '--images', 'none.json', 'p.yaml'], /--images none\.json: no such file/],
+      [['uninject', '--in-place', '-'], /cannot write standard input/],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, err } = run(args);
+      assert.equal(code, 125);
+      assert.match(err, message);
+    }
+  });
+});
