@@ -91,7 +91,7 @@ function initContainer({ image }: Way): Data {
 function refuseTaken(pod: Pod, members: readonly Member[], { deliver }: Way, isAlone: boolean): void {
   const names = isAlone ? [VOLUME] : [VOLUME, GRAVEYARD];
   for (const name of names) {
-    if (pod.volumes.has(name)) refuse(`the volume name ${name} is taken; call yours otherwise`);
+    if (pod.volumes.has(name)) refuse(`the volume name ${name} is taken; rename yours`);
     const holds = ({ mounts }: Container): boolean =>
       mounts.some(({ path, volume }) => volume === name || path === `/${name}` || path.startsWith(`/${name}/`));
     const holder = members.find(({ container }) => holds(container));
@@ -99,7 +99,7 @@ function refuseTaken(pod: Pod, members: readonly Member[], { deliver }: Way, isA
   }
   const inits = itemsAt(pod.spec, 'initContainers').concat(itemsAt(pod.spec, 'containers'));
   if (deliver === 'init-container' && inits.some((one) => textAt(one, 'name') === VOLUME))
-    refuse(`the container name ${VOLUME} is taken; call yours otherwise`);
+    refuse(`the container name ${VOLUME} is taken; rename yours`);
 }
 
 /** What is reached in several ways: by aliases, and maps whose keys a merge key brings elsewhere. */
