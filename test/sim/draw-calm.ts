@@ -7,7 +7,7 @@ import type { MemberScenario, Scenario } from './scenario.ts';
 
 export function withCalm(scenario: Scenario): Scenario {
   const dice = new Dice(scenario.seed, 6);
-  if (!dice.chance(0.05)) return scenario;
+  if (!dice.chance(0.08)) return scenario;
   const members = scenario.members.map((member) => resting(dice, member));
   const atMs = dice.between(8_000, 12_000);
   return {
@@ -29,7 +29,7 @@ function resting(dice: Dice, member: MemberScenario): MemberScenario {
     kubeletHookMs: 0,
     lives: lives.map(({ on, actions = {} }) => ({
       actions,
-      on: { ...on, 15: { afterMs: dice.short(1_500), code: 0 } },
+      on: { ...on, 15: dice.chance(0.2) ? 'ignores' : { afterMs: dice.short(1_500), code: 0 } },
     })),
   };
 }
