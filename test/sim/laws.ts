@@ -461,6 +461,8 @@ export class Laws {
     const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
     const status = command?.exit === undefined ? undefined : statusOf(command.exit);
+    if (code !== 0 && exitCode.kind === 'zero-when-stopped' && isStoppedByRequest(container))
+      this.#break('exit codes', container, `left with ${code}, and was asked to stop`);
     const allowed =
       status === undefined
         ? [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])]
@@ -539,6 +541,14 @@ function hasLeftUnsaid(world: World, member: Member): boolean {
 
 function isRestartedByRule(config: MemberConfig, code: number): boolean {
   return !isFinalEnd(config, code) && isFinalEnd({ ...config, restartRules: [] }, code);
+}
+
+/** Its command has had the stop signal of the pod, and ended by itself. */
+function isStoppedByRequest({ command, asked, aloneSinceMs, brain }: Container): boolean {
+  const [first] = asked;
+  if (first === undefined || command?.exit === undefined || command.exit.signal === SIGKILL) return false;
+  const isAlone = aloneSinceMs !== undefined || brain === undefined || isRestarting(brain.state);
+  return !isAlone && command.signals.some(({ atMs }) => atMs > first.atMs && atMs < (command.diedAtMs ?? 0));
 }
 
 /** By its supervisor, or by init when the deadline had come. */
