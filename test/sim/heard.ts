@@ -1,5 +1,5 @@
 /** What members hear of, and how soon: the end of their mains where nothing else happens, and requests to stop. */
-import { restartsIfKilled } from '../../src/core/restart.ts';
+import { restartsAll, restartsIfKilled } from '../../src/core/restart.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { isPrompt } from './alone.ts';
 import type { Container } from './container.ts';
@@ -23,7 +23,9 @@ export function expectDecision(world: World, member: Member, breaks: Breaks): vo
   const sinceMs = agenda.nowMs;
   const { session, when, startAfter } = member.config;
   const isPlain = session !== undefined && when === 'all' && scenario.volume.sockets && startAfter.length === 0;
-  if (container === undefined || !isPlain || !isPrompt(world) || !isUndisturbed(world, sinceMs)) return;
+  // Where a rule restarts all, a death that was found at the start is doubted.
+  const mayDoubt = world.members.some(({ config }) => restartsAll(config));
+  if (container === undefined || mayDoubt || !isPlain || !isPrompt(world) || !isUndisturbed(world, sinceMs)) return;
   if (!mainsOf(world, member).every((main) => canHear(world, container, main))) return;
   world.count('hears of the end of its mains');
   agenda.in(SOON_MS + 4 * member.scenario.bootMs, undefined, () => {
