@@ -22,14 +22,16 @@ export function withCalm(scenario: Scenario): Scenario {
 function resting(dice: Dice, member: MemberScenario): MemberScenario {
   const { config, lives } = member;
   const quiet = { hold: { kind: 'always' }, drain: undefined, ladder: undefined, signals: {} } as const;
+  const none = { postStart: undefined, preStop: undefined, platformPreStopMs: undefined };
+  const isDeaf = dice.chance(config.role === 'sidecar' ? 0.4 : 0.1);
   const probes = { startup: undefined, readiness: undefined, liveness: undefined };
   return {
     ...member,
-    config: { ...config, ...quiet, probes, startAfter: [], postStart: undefined, preStop: undefined },
+    config: { ...config, ...quiet, ...none, probes, startAfter: [] },
     kubeletHookMs: 0,
     lives: lives.map(({ on, actions = {} }) => ({
       actions,
-      on: { ...on, 15: dice.chance(0.2) ? 'ignores' : { afterMs: dice.short(1_500), code: 0 } },
+      on: { ...on, 15: isDeaf ? 'ignores' : { afterMs: dice.short(1_500), code: 0 } },
     })),
   };
 }
