@@ -70,7 +70,7 @@ function goesOn({ brain }: Container): boolean {
 }
 
 /** Changes in the graveyard are reported at once, and no member is deaf to them. */
-function isPrompt({ scenario: { volume, faults } }: World): boolean {
+export function isPrompt({ scenario: { volume, faults } }: World): boolean {
   return volume.events === 'prompt' && !faults.some((fault) => fault.do === 'deafen');
 }
 

@@ -106,7 +106,7 @@ export class Container {
   /** The id of the last command that init tried to start. */
   lastSpawned = 0;
   /** Stop requests that came from outside. */
-  readonly asked: { readonly atMs: number; readonly signal: number }[] = [];
+  readonly asked: { readonly atMs: number; readonly signal: number; readonly wasAsleep: boolean }[] = [];
   /** Requests of `sexton stop`. */
   readonly requests: { readonly atMs: number; readonly graceMs: number | undefined }[] = [];
   /** Requests of the restart in place that it takes part in. */
@@ -189,7 +189,7 @@ export class Container {
     if (!this.isRunning) return;
     const { config } = this.member;
     if (config.stopSignals.includes(signal)) {
-      this.asked.push({ atMs: this.world.agenda.nowMs, signal });
+      this.asked.push({ atMs: this.world.agenda.nowMs, signal, wasAsleep: this.isAsleep });
       if (this.asked.length === 1) this.world.laws.lost.asked(this);
     }
     const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
@@ -310,6 +310,7 @@ export class Container {
     this.world.tell(agenda.nowMs, this.member.name, 'sleeps');
     const { volume } = this.world;
     const held = Object.entries(this.brain?.state.peers ?? {}).filter(([, { liveness }]) => liveness === 'held');
+    this.world.laws.fallsAsleep(this);
     const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
     this.#dropBrain();
     this.#starts.sleep();

@@ -2,6 +2,7 @@
 
 import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
 import { restartsAll } from '../../src/core/restart.ts';
+import { expectDecision } from './heard.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
@@ -54,6 +55,7 @@ export class Dues {
       this.#world.judges('mains end sidecars');
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
       const epoch = this.#epoch;
+      expectDecision(this.#world, member, this.#breakOf);
       agenda.at(atMs, undefined, () => this.#judgeEnd(member, epoch));
     }
   }

@@ -111,8 +111,9 @@ function crash(container: Container | undefined, { point, afterEvents }: Fault &
 /** `sexton stop` by any container of the pod. `first` reads its own at once. */
 export function ask(world: World, { graceMs, among }: Request, first?: Container): void {
   const words = { Version: 1, By: 'sexton stop' };
-  for (const container of leaveRequests(world, { graceMs, among }, words, first))
-    container.requests.push({ atMs: world.agenda.nowMs, graceMs });
+  const asked = leaveRequests(world, { graceMs, among }, words, first);
+  world.laws.requests.left(asked);
+  for (const container of asked) container.requests.push({ atMs: world.agenda.nowMs, graceMs });
 }
 
 /** A file for each member that lives by its tombstone, and for `first`, whose end has come just now. Returns whose. */

@@ -20,8 +20,10 @@ import { watchLoneStop, wrongVerdict } from './alone.ts';
 import { statusOf } from './command.ts';
 import { BINDING_MS, type Container, type Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
+import { Requests } from './heard.ts';
 import { earlyKill } from './kills.ts';
 import { LAW as LOST, Lost } from './lost.ts';
+import { expectRecords } from './on-record.ts';
 import { Restarts } from './restarts.ts';
 import { tellStep } from './tell-step.ts';
 import {
@@ -68,12 +70,18 @@ export class Laws {
   readonly #dues: Dues;
   readonly restarts: Restarts;
   readonly lost: Lost;
+  readonly requests: Requests;
 
   constructor(world: World) {
     this.#world = world;
     this.restarts = new Restarts(world, (law, container, what) => this.#break(law, container, what));
     this.lost = new Lost(world, (container, what) => this.#break(LOST, container, what));
+    this.requests = new Requests(world, (law, who, what) => this.#breakOf(law, who, what));
     this.#dues = new Dues(world, (law, who, what) => this.#breakOf(law, who, what));
+  }
+
+  begin(): void {
+    expectRecords(this.#world, (law, who, what) => this.#breakOf(law, who, what));
   }
 
   get isBroken(): boolean {
@@ -134,6 +142,17 @@ export class Laws {
       this.#break('signal before KILL', container, 'KILL without a stop signal before it');
     const early = signal === SIGKILL ? earlyKill(container) : undefined;
     if (early !== undefined) this.#break('own grace period', container, early);
+  }
+
+  /** Init watches from now on, so all that was written before must be known. */
+  fallsAsleep(container: Container): void {
+    const { name, config } = container.member;
+    for (const [file, content] of this.#world.volume.files) {
+      const read = file === name ? undefined : content.read(file);
+      if (read?.ok !== true || !mattersTo(config, 'own', read.tombstone)) continue;
+      const known = container.brain?.state.peers?.[file]?.tombstone;
+      if (!isDeepStrictEqual(known, read.tombstone)) this.#break('sleep', container, `it knows nothing of ${file}`);
+    }
   }
 
   /** It is woken, or its container is over. An event that init had before the sleep must wake it at once. */
@@ -306,8 +325,10 @@ export class Laws {
     if (askedAtMs === undefined || graceMs === undefined || member.scenario.kubeletHookMs > 0) return;
     const marginMs = Math.min(500, graceMs / 20) - 60 - 8 * scenario.volume.latencyMs;
     const withTimeout = askedAtMs + graceMs > agenda.nowMs + marginMs;
+    const { bootMs } = member.scenario;
     const wasReady =
-      container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * member.scenario.bootMs;
+      (asked[0]?.wasAsleep === true && 8 * bootMs < graceMs) ||
+      (container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * bootMs);
     const hasUnkillable = member.scenario.lives.some(
       ({ leaves, stray }) => leaves === 'unkillable' || stray === 'unkillable',
     );
@@ -345,7 +366,7 @@ export class Laws {
   }
 
   get isSomebodyDue(): boolean {
-    return this.#dues.isSomebody || this.restarts.isSomebodyDue;
+    return this.#dues.isSomebody || this.restarts.isSomebodyDue || this.requests.isSomebodyDue;
   }
 
   /** A main that leaves with 0 under OnFailure says that it is final, but if replaced or killed starts again. */
@@ -440,6 +461,8 @@ export class Laws {
     const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
     const status = command?.exit === undefined ? undefined : statusOf(command.exit);
+    if (code !== 0 && exitCode.kind === 'zero-when-stopped' && isStoppedByRequest(container))
+      this.#break('exit codes', container, `left with ${code}, and was asked to stop`);
     const allowed =
       status === undefined
         ? [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])]
@@ -518,6 +541,14 @@ function hasLeftUnsaid(world: World, member: Member): boolean {
 
 function isRestartedByRule(config: MemberConfig, code: number): boolean {
   return !isFinalEnd(config, code) && isFinalEnd({ ...config, restartRules: [] }, code);
+}
+
+/** Its command has had the stop signal of the pod, and ended by itself. */
+function isStoppedByRequest({ command, asked, aloneSinceMs, brain }: Container): boolean {
+  const [first] = asked;
+  if (first === undefined || command?.exit === undefined || command.exit.signal === SIGKILL) return false;
+  const isAlone = aloneSinceMs !== undefined || brain === undefined || isRestarting(brain.state);
+  return !isAlone && command.signals.some(({ atMs }) => atMs > first.atMs && atMs < (command.diedAtMs ?? 0));
 }
 
 /** By its supervisor, or by init when the deadline had come. */

@@ -1,5 +1,5 @@
 /**
- * `node test/sim/mutants.ts [--runs N] [--from N]` breaks one rule of the core after the other, in a private copy, and
+ * `node test/sim/mutants.ts [--runs N] [--from N | --only N,N]` breaks one rule after the other, in a private copy, and
  * prints in which run the simulator notices. It fails when one is not noticed, or when a rule is not where the list
  * says.
  */
@@ -44,7 +44,7 @@ export function judge(
 }
 
 function judgeOne(copy: string, mutation: Mutation, runs: number): Verdict {
-  const path = join(copy, 'src/core', mutation.file);
+  const path = join(copy, 'src', mutation.file);
   const sound = readFileSync(path, 'utf8');
   const parts = sound.split(mutation.from);
   if (parts.length !== 2)
@@ -60,11 +60,17 @@ function judgeOne(copy: string, mutation: Mutation, runs: number): Verdict {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { runs: { type: 'string', default: '100000' }, from: { type: 'string', default: '0' } },
+    options: {
+      runs: { type: 'string', default: '100000' },
+      from: { type: 'string', default: '0' },
+      only: { type: 'string' },
+    },
   });
-  const verdicts = judge(MUTATIONS.slice(Number(values.from)), Number(values.runs), ({ mutation, runs, law, what }) => {
+  const only = values.only?.split(',').map((index) => MUTATIONS.at(Number(index)) as Mutation);
+  const chosen = only ?? MUTATIONS.slice(Number(values.from));
+  const verdicts = judge(chosen, Number(values.runs), ({ mutation, runs, law, what }) => {
     const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}": ${what}`;
-    console.log(`${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);
+    console.log(`${MUTATIONS.indexOf(mutation)} ${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);
   });
   const missed = verdicts.filter(({ runs }) => runs === undefined).length;
   console.log(`${verdicts.length} mutants, ${missed} not noticed`);

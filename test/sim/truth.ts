@@ -169,7 +169,7 @@ function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore
   return Session !== undefined && !(mayBeOfBefore && isUnknown);
 }
 
-function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
+export function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
   const grave = volume.files.get(name)?.read(name);
   if (grave?.ok !== true || container === undefined) return false;
   const { Died, Boot, Incarnation, Final } = grave.tombstone;

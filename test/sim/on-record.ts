@@ -1,0 +1,31 @@
+/** Once the volume has worked for some time, each member that lives has its own tombstone there, and its own handle. */
+import type { Container } from './container.ts';
+import { isOf } from './truth.ts';
+import type { World } from './world.ts';
+
+/** What has failed is tried again every 5 s. */
+const SETTLING_MS = 12_000;
+const LAW = 'on record';
+
+export function expectRecords(world: World, breaks: (law: string, who: string, what: string) => void): void {
+  const { agenda, calmAtMs } = world;
+  agenda.at(calmAtMs + SETTLING_MS, undefined, () => {
+    if (world.calmAtMs !== calmAtMs) return expectRecords(world, breaks);
+    const { volume } = world;
+    for (const { name, container } of world.members) {
+      if (container === undefined || !isSettled(container)) continue;
+      world.judges(LAW);
+      const read = volume.files.get(name)?.read(name);
+      if (read?.ok !== true || !isOf(container, read.tombstone)) breaks(LAW, name, 'it lives, and has no tombstone');
+      if (volume.canHoldSockets && volume.sockets.get(name) !== container)
+        breaks(LAW, name, 'it lives, and its handle is not there');
+    }
+  });
+}
+
+function isSettled(container: Container): boolean {
+  const { isRunning, isAlone, isAsleep, brain, member, startedAtMs, sinceBrainMs, world } = container;
+  if (!isRunning || isAlone || member.loss !== undefined) return false;
+  const hasSettled = isAsleep || (brain !== undefined && sinceBrainMs >= SETTLING_MS);
+  return hasSettled && world.agenda.monoMs - startedAtMs >= SETTLING_MS;
+}
