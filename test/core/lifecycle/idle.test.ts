@@ -122,6 +122,13 @@ describe('an idle check', () => {
     assert.deepEqual(ended(life), [3_100, 'command ended']);
   });
 
+  it('a command that has ended is not asked, and what it said last does not count for the next one', () => {
+    const life = asked([running(0)]).pass(1_500);
+    life.feed({ type: 'exited', id: 1, pid: 0, code: 0, signal: undefined, core: false, oom: false }).pass(5_000);
+    assert.deepEqual([life.runsOf('/metrics').length, life.state.idle?.idleSinceMs], [2, undefined]);
+    assert.equal(ended(life), undefined);
+  });
+
   it('the deadline ends the drain of a busy application in time for the ladder', () => {
     const life = asked([running(1)], { drain: { maxMs: 59_000 } }).pass(57_999);
     assert.equal(ended(life), undefined);

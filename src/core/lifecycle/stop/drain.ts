@@ -13,7 +13,7 @@ import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../../sta
 import type { Event } from '../../state/events.ts';
 import { isHurried, MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../../state/state.ts';
 import { dropTask } from '../tasks.ts';
-import { askIfIdle, isIdleLongEnough, resumeIdleCheck } from './idle.ts';
+import { askIfIdle, forgetIdleness, isIdleLongEnough } from './idle.ts';
 
 /** The longest time from the request to the end of a drain of any kind. */
 export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
@@ -73,7 +73,7 @@ export function resumeDrain(draft: Draft): void {
   if (config.drain?.kind !== 'adaptive' || traffic === undefined || traffic.ended !== undefined) return;
   const { connections, ignored } = traffic;
   update(draft, { traffic: { ...traffic, atMs: undefined, open: undefined } });
-  resumeIdleCheck(draft);
+  forgetIdleness(draft);
   if (config.drain.quietMs === 0) return;
   draft.effects.push({ type: 'watchTraffic', drain: config.drain, connections, ignored });
 }

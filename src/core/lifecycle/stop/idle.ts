@@ -8,9 +8,10 @@ import { type Draft, say, update } from '../../state/draft.ts';
 import type { IdleLook, Task } from '../../state/state.ts';
 import { beginTask, beginTaskAt, type Result, taskOf } from '../tasks.ts';
 
-/** Asks when the next question is due. */
+/** Asks when the next question is due, for as long as there is a command. */
 export function askIfIdle(draft: Draft): void {
   const { config, state } = draft;
+  if (state.child.is !== 'alive') return forgetIdleness(draft);
   if (config.idleWhen === undefined || taskOf(state, 'idle') !== undefined) return;
   beginTaskAt(draft, 'idle', state.idle?.nextAtMs ?? 0);
 }
@@ -58,8 +59,8 @@ export function onIdleAnswer(draft: Draft, { sinceMs }: Task, { ok, detail, sum 
 
 const REMEDY = 'until it is known it counts as busy; check the address and the names in --idle-when';
 
-/** What came between two supervisors was not seen, so what is idle must be idle anew. */
-export function resumeIdleCheck(draft: Draft): void {
+/** What comes between two supervisors, or two lives of the command, is not seen: it must be idle anew. */
+export function forgetIdleness(draft: Draft): void {
   const { idle } = draft.state;
-  if (idle !== undefined) update(draft, { idle: { ...idle, idleSinceMs: undefined } });
+  if (idle?.idleSinceMs !== undefined) update(draft, { idle: { ...idle, idleSinceMs: undefined } });
 }
