@@ -122,7 +122,7 @@ describe('an idle check', () => {
     assert.deepEqual(ended(life), [3_100, 'command ended']);
   });
 
-  it('a command that has ended is not asked, and what it said last does not count for the next one', () => {
+  it('a command that has ended is not asked, and its last answer does not count for the next', () => {
     const life = asked([running(0)]).pass(1_500);
     life.feed({ type: 'exited', id: 1, pid: 0, code: 0, signal: undefined, core: false, oom: false }).pass(5_000);
     assert.deepEqual([life.runsOf('/metrics').length, life.state.idle?.idleSinceMs], [2, undefined]);
