@@ -5,7 +5,7 @@ import type { AdaptiveDrain, FileAction, GaugeAction, IdleCheck, MemberConfig } 
 import { fallbackOf } from '../../../src/core/lifecycle/prepared/fallback.ts';
 import { evidenceOf } from '../../../src/core/lifecycle/stop/record.ts';
 import { SIGINT, SIGTERM } from '../../../src/core/signals.ts';
-import { ADAPTIVE_DRAIN, command, mainConfig, probe } from '../helpers.ts';
+import { ADAPTIVE_DRAIN, alive, command, dead, mainConfig, probe, sidecarConfig } from '../helpers.ts';
 import type { Run } from '../host.ts';
 import { Life } from '../life.ts';
 
@@ -127,6 +127,20 @@ describe('an idle check', () => {
     life.feed({ type: 'exited', id: 1, pid: 0, code: 0, signal: undefined, core: false, oom: false }).pass(5_000);
     assert.deepEqual([life.runsOf('/metrics').length, life.state.idle?.idleSinceMs], [2, undefined]);
     assert.equal(ended(life), undefined);
+  });
+
+  it('a sidecar that was idle while it held is asked on, and must be idle when its turn comes', () => {
+    const config = sidecarConfig({
+      drain: { ...NO_CONNECTIONS, maxMs: 50_000 },
+      idleWhen: CHECK,
+      gracePeriodMs: 60_000,
+    });
+    const runs = [...[0, 0, 0, 0].map((sum) => running(sum)), running(5), running(0)];
+    const child = { on: { 15: 'ignores' as const }, actions: { '/metrics': runs } };
+    const life = new Life({ config, peers: [alive('work')], child }).pass(5_000).signal(SIGTERM).pass(4_500);
+    assert.equal(ended(life), undefined);
+    assert.equal(ended(life.see(dead('work', 0))), undefined);
+    assert.deepEqual(ended(life.pass(2_500)), [7_000, 'idle']);
   });
 
   it('the deadline ends the drain of a busy application in time for the ladder', () => {

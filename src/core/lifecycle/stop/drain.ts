@@ -39,7 +39,10 @@ export function watchDrain(draft: Draft): void {
   if (state.child.is === 'gone' || state.child.is === 'unstarted') return endDrain(draft, 'command ended');
   if (isHurried(stop)) return endDrain(draft, 'asked again');
   askIfIdle(draft);
-  if (isQuiet(config.drain, stop, traffic, state.now.mono) && isIdleLongEnough(config.idleWhen, state.idle)) {
+  // What is idle while it holds may be busy when its turn comes.
+  const isTooEarly = config.idleWhen !== undefined && stop.waitsFor === 'turn';
+  const isDone = isQuiet(config.drain, stop, traffic, state.now.mono) && isIdleLongEnough(config.idleWhen, state.idle);
+  if (isDone && !isTooEarly) {
     update(draft, { stop: { ...stop, earliestMs: state.now.mono } });
     return endDrain(draft, config.idleWhen === undefined ? 'quiet' : 'idle');
   }

@@ -54,7 +54,9 @@ export function onIdleAnswer(draft: Draft, { sinceMs }: Task, { ok, detail, sum 
   const isUnknown = idleWhen.action.kind === 'gauge' && idleWhen.action.metrics.length > 0 && sum === undefined;
   if (before === undefined && isUnknown)
     say(draft, 'warn', `cannot tell whether ${name} is idle: ${detail}; ${REMEDY}`);
-  say(draft, isTold && state.stop !== undefined ? 'info' : 'debug', ok ? 'idle' : 'busy', { busy: says });
+  say(draft, isTold && state.stop !== undefined ? 'info' : 'debug', `the application is ${ok ? 'idle' : 'busy'}`, {
+    busy: says,
+  });
 }
 
 const REMEDY = 'until it is known it counts as busy; check the address and the names in --idle-when';
