@@ -4,8 +4,9 @@
  */
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../core/format/tombstone.ts';
 import { longestDrainMs } from '../core/lifecycle/stop/drain.ts';
-import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
+import { ASSUMED_GRACE_MS, lastTurnMs } from '../core/pod/deadline.ts';
 import type { Key } from './flags.ts';
+import { formatDrain, parseDrain } from './notation/actions/drain.ts';
 import { formatDuration } from './notation/duration.ts';
 import { repeated, show } from './notation/parse.ts';
 import { isSidecarName } from './notation/sidecars.ts';
@@ -107,6 +108,17 @@ const PROBLEMS: readonly Check[] = [
     if (!reaches(shortestOf(drain), graceFloor.value)) return undefined;
     return `${drain.label}: must be shorter than ${graceFloor.label}, by which it always ends; write a shorter drain`;
   },
+  ({ idleWhen, drain, gracePeriod }) => {
+    if (idleWhen.value === undefined || drain.value?.kind === 'adaptive') return undefined;
+    if (drain.isGiven)
+      return `${drain.label}: does not wait for --idle-when; write min=1s,quiet=2s,max=15s, or leave it out`;
+    if (gracePeriod.value !== undefined) return undefined;
+    return `${idleWhen.label}: nothing says how long the application may be busy; give --grace-period, or --drain with max=`;
+  },
+  ({ drain, idleWhen }) => {
+    if (drain.value?.kind !== 'adaptive' || drain.value.quietMs > 0 || idleWhen.value !== undefined) return undefined;
+    return `${drain.label}: quiet=off leaves nothing to wait for; give --idle-when, or a time for quiet`;
+  },
   ({ hold, gracePeriod }) => {
     if (hold.value?.kind !== 'for' || !reaches(hold.value.ms, gracePeriod.value)) return undefined;
     return `${hold.label}: must be shorter than ${gracePeriod.label}, or it never ends in time; write a shorter hold, or always`;
@@ -175,6 +187,20 @@ export function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop
   const sleepMs = preStop.value?.kind === 'sleep' ? preStop.value.ms : 0;
   const labels = [...(drainMs > 0 ? [drain.label] : []), ...(sleepMs > 0 ? [preStop.label] : [])];
   return { beforeMs: drainMs + sleepMs, sleepMs, labels };
+}
+
+/** Without a drain of its own an idle check gets all of the grace period but the ladder's share. */
+export function withIdleDrain(settings: Settings): Settings {
+  const { idleWhen, drain, gracePeriod, preStop, stop } = settings;
+  if (idleWhen.value === undefined || drain.isGiven || gracePeriod.value === undefined) return settings;
+  const rungsMs = (stop.value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+  const turnMs = lastTurnMs({ sinceMs: 0, atMs: gracePeriod.value });
+  const restMs = Math.min(turnMs, gracePeriod.value - rungsMs) - beforeRungs(drain, preStop).sleepMs;
+  const maxMs = Math.max(1, Math.floor(restMs));
+  const value = parseDrain(`max=${formatDuration(maxMs)}`);
+  if (!value.ok) throw new Error(`internal error: the drain of --idle-when: ${value.why}`);
+  const label = `--drain ${formatDrain(value.value)} of --idle-when`;
+  return { ...settings, drain: { ...drain, value: value.value, label, source: '--idle-when' } };
 }
 
 function longestOf({ value }: Settings['drain']): number {

@@ -9,6 +9,7 @@
 import type { ProbeKind, Role } from '../core/config.ts';
 import { formatAction } from './notation/actions/action.ts';
 import { formatDrain, parseDrain } from './notation/actions/drain.ts';
+import { formatIdleCheck, parseIdleCheck } from './notation/actions/idle.ts';
 import { parseAddress, parseCollector, parseSleepAfter, parseTerminationLog } from './notation/actions/observe.ts';
 import { formatProbe, parseHook, probeParser } from './notation/actions/probe.ts';
 import { addressText } from './notation/address.ts';
@@ -188,6 +189,11 @@ const ROWS = {
     default: '0',
     defaultNote: '0',
     help: 'Time between a stop request and the first rung; the command serves on. Fixed, or until connections stop coming.',
+  },
+  idleWhen: {
+    ...notation('http://..|exec:CMD|file:PATH|preset:NAME', parseIdleCheck, formatIdleCheck),
+    hasCommand: true,
+    help: 'In a drain, serve on until the application is idle, too: by a status, the sum of http://..,metric=NAMES, an exit code or a file.',
   },
   linger: {
     ...notation('DURATION', parseDuration, formatDuration),

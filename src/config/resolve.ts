@@ -7,7 +7,7 @@
  */
 import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
-import { findProblems, findWarnings } from './checks.ts';
+import { findProblems, findWarnings, withIdleDrain } from './checks.ts';
 import { type Place, takePlace } from './dropin/dropin.ts';
 import { readForeign } from './dropin/kubexit.ts';
 import type { DropIn } from './dropin/line.ts';
@@ -108,7 +108,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const program = chosenProgram(argv, line, file);
   const isDirectory = place.isPlain ? () => false : files.isDirectory;
   const settled = settle(layers, { ...files, isDirectory, command: program?.argv[0] });
-  const { settings: chosen, notes, warnings } = chooseStop(settled.settings, program?.argv);
+  const { settings: chosen, notes, warnings } = chooseStop(withIdleDrain(settled.settings), program?.argv);
   const settings = withStopSignal(chosen, file);
   const all = [
     ...line.problems,
@@ -199,6 +199,7 @@ function runConfig(
     platformPreStopMs: settings.platformPreStop.value,
     hold: need(settings, 'hold'),
     drain: settings.drain.value,
+    idleWhen: settings.idleWhen.value,
     lingerMs: need(settings, 'linger'),
     probes: {
       startup: settings.startup.value,

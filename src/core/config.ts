@@ -52,6 +52,7 @@ export type Drain = { readonly kind: 'fixed'; readonly ms: number } | AdaptiveDr
 export interface AdaptiveDrain {
   readonly kind: 'adaptive';
   readonly minMs: number;
+  /** 0: connections do not count, `idleWhen` alone does. */
   readonly quietMs: number;
   readonly maxMs: number;
   /** Only connections to these ports count. Empty: all listening ports. */
@@ -155,6 +156,39 @@ export interface ReadyAction {
   readonly hint: string | undefined;
 }
 
+/** Asks the command whether it is idle: by a status from 200 to 299, or, where metrics are named, by their sum of 0. */
+export interface GaugeAction {
+  readonly kind: 'gauge';
+  readonly call: HttpAction;
+  readonly metrics: readonly Metric[];
+}
+
+/** All series of this name that have these labels. */
+export interface Metric {
+  readonly name: string;
+  readonly labels: readonly (readonly [name: string, value: string])[];
+}
+
+/** A mark of the command: idle while the file is there, or while it is not. */
+export interface FileAction {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly idle: 'present' | 'absent';
+}
+
+/** The question that an adaptive drain asks again and again. An error is no answer, and counts as busy. */
+export interface IdleCheck {
+  readonly action: ExecAction | GaugeAction | FileAction;
+  readonly periodMs: number;
+  readonly timeoutMs: number;
+  /** It is idle after so long without any other answer. */
+  readonly forMs: number;
+  /** And so long after the last change of the metrics. */
+  readonly staleMs: number;
+}
+
+export type TaskAction = HookAction | ProbeAction | QuitAction | ReadyAction | IdleCheck['action'];
+
 /** A file or directory whose changes are announced to the child by a signal. */
 export interface Reload {
   readonly path: string;
@@ -199,6 +233,8 @@ export interface MemberConfig {
   readonly hold: Hold;
   /** What lies between a stop request and the first rung; undefined: nothing. */
   readonly drain: Drain | undefined;
+  /** The second condition of an adaptive drain; undefined: there is none. */
+  readonly idleWhen: IdleCheck | undefined;
   readonly lingerMs: number;
   readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
   readonly postStart: HookAction | undefined;

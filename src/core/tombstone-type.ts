@@ -76,6 +76,8 @@ export interface Tombstone {
   readonly StopRequested?: string;
   /** What asked for the stop: `signal TERM`, `mains finished`. */
   readonly StopReason?: string;
+  /** What the application answers to `--idle-when` in a drain: `idle`, a number, or what went wrong. */
+  readonly Busy?: string;
   /** When the platform will KILL it: CLOCK_MONOTONIC milliseconds. Only when its grace period was declared. */
   readonly Deadline?: number;
   /** The stop, or its deadline, is of this container alone: the pod goes on. */

@@ -2,7 +2,7 @@
  * From the evidence of a member's end (its termination message, or the last line of its log) to how it stopped.
  * Everything is input from elsewhere: what is not of its type is taken for absent.
  */
-import { type Connections, msOf } from '../core/format/evidence.ts';
+import { type Busy, type Connections, msOf } from '../core/format/evidence.ts';
 import { cleanText, type DeathReason } from '../core/format/tombstone.ts';
 import type { Activity } from './bars.ts';
 import type { Absence, Mark, MemberStop, Span } from './stop.ts';
@@ -55,6 +55,7 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     restarts: numberOf(value, 'Restarts') ?? 0,
     oomKills: numberOf(value, 'OomKills'),
     connections: connectionsOf(value.Connections),
+    busy: busyOf(value.Busy),
     startAfter: [],
     ...courseOf(listIn(value.Absences).slice(0, MAX_PHASES), value.Hurried, requestedMs),
   };
@@ -153,6 +154,13 @@ export function connectionsOf(value: unknown): Connections | undefined {
   const Ended = textOf(seen, 'Ended');
   if (New === undefined || Ignored === undefined || Ended === undefined) return undefined;
   return { New, Ignored, ...(LastNewMs !== undefined && { LastNewMs }), ...(Open !== undefined && { Open }), Ended };
+}
+
+export function busyOf(value: unknown): Busy | undefined {
+  const seen = recordOf(value);
+  const [BusyFrom, BusyTo, BusyMs] = [textOf(seen, 'BusyFrom'), textOf(seen, 'BusyTo'), numberOf(seen, 'BusyMs')];
+  if (BusyFrom === undefined || BusyTo === undefined || BusyMs === undefined) return undefined;
+  return { BusyFrom, BusyTo, BusyMs };
 }
 
 function listIn(value: unknown): readonly unknown[] {

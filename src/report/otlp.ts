@@ -54,7 +54,7 @@ export function traceOf(member: MemberStop, options: TraceOptions): object {
 }
 
 function memberAttributes(member: MemberStop): readonly object[] {
-  const { deadlineMs, diedMs, connections } = member;
+  const { deadlineMs, diedMs, connections, busy } = member;
   return attributes({
     'sexton.role': member.role,
     'sexton.stop_reason': member.stopReason,
@@ -67,6 +67,9 @@ function memberAttributes(member: MemberStop): readonly object[] {
     'sexton.restarts': member.restarts,
     'sexton.drain.connections': connections?.New,
     'sexton.drain.ended': connections?.Ended,
+    'sexton.drain.busy_from': busy?.BusyFrom,
+    'sexton.drain.busy_to': busy?.BusyTo,
+    'sexton.drain.busy_ms': busy?.BusyMs,
   });
 }
 

@@ -42,7 +42,7 @@ function predictionObject(pod: PodStop): object | undefined {
 }
 
 function memberObject(member: MemberStop, pod: PodStop): object {
-  const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, inPlace } = member;
+  const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, busy, inPlace } = member;
   const { hurried, absences } = member;
   const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - pod.beganMs));
   const between = (one: Omit<Span, 'activity'>) => ({ fromMs: at(one.fromMs), untilMs: at(one.untilMs) });
@@ -50,6 +50,7 @@ function memberObject(member: MemberStop, pod: PodStop): object {
   return {
     ...ended,
     connections,
+    busy,
     requestedMs: at(member.requestedMs),
     diedMs: at(member.diedMs),
     deadlineMs: at(member.deadlineMs),
@@ -135,6 +136,7 @@ const MEMBER = object({
   restarts: count,
   'restartedInPlace?': object({ times: count, by: text }),
   'connections?': object({ ...all(count, 'New Ignored LastNewMs? Open?'), Ended: text }),
+  'busy?': object({ ...all(text, 'BusyFrom BusyTo'), BusyMs: count }),
   ...all(offset, 'requestedMs? diedMs? deadlineMs?'),
   'predicted?': object({
     endMs: object({ min: offset, max: offset }),

@@ -4,7 +4,7 @@
  * printable: it went through `cleanText`.
  */
 import type { Role } from '../core/config.ts';
-import type { Connections } from '../core/format/evidence.ts';
+import type { Busy, Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
 import { MAINS_FINISHED } from '../core/state/state.ts';
@@ -62,6 +62,7 @@ export interface MemberStop {
   /** Only the kubelet reports it: its times are whole seconds, and its signals are not known. */
   readonly isOfKubelet?: true;
   readonly connections?: Connections | undefined;
+  readonly busy?: Busy | undefined;
   /** Members that it needs; they serve on until it has ended. */
   readonly startAfter: readonly string[];
   /** At its end: by how much the wall clock was ahead of the monotonic clock of this boot. */

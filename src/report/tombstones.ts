@@ -8,7 +8,7 @@ import { cleanText, type HistoryEntry, type Tombstone } from '../core/format/tom
 import { BRIEF_WAKE_MS } from '../core/lifecycle/stages.ts';
 import { RESTART } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
-import { connectionsOf, courseOf, withinBounds } from './evidence.ts';
+import { busyOf, connectionsOf, courseOf, withinBounds } from './evidence.ts';
 import type { Mark, MemberStop, Span } from './stop.ts';
 
 /** The moment of the report. The monotonic clock of a boot tells when a stop that goes on has to be over. */
@@ -52,6 +52,7 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     inPlace: PodRestarts === 0 ? undefined : { times: PodRestarts, by: cleanText(tombstone.RestartBy ?? '?') },
     again,
     connections: connectionsOf(over),
+    busy: busyOf(over),
     startAfter: tombstone.StartAfter ?? [],
     ...(again === undefined &&
       courseOf(absencesIn(History, StopRequested), hurryIn(History, StopRequested), requestedMs)),

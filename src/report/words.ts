@@ -1,5 +1,5 @@
 /** What a report says in words: one sentence for a pod's stop, and the critical chain. */
-import { type Forcer, seconds } from '../core/format/evidence.ts';
+import { type Forcer, seconds, stillBusy } from '../core/format/evidence.ts';
 import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import type { MemberStop, PodStop, Span } from './stop.ts';
@@ -152,11 +152,12 @@ function longestOf({ members, earlier }: PodStop): string | undefined {
 
 const LEAST_TOLD_MS = 50;
 
-function seenBy({ connections }: MemberStop): string {
-  if (connections === undefined) return '';
+function seenBy({ connections, busy }: MemberStop): string {
+  const left = busy === undefined ? '' : stillBusy(busy.BusyTo);
+  if (connections === undefined) return left;
   const { New, LastNewMs } = connections;
   const last = LastNewMs === undefined || New < 2 ? '' : `, the last one after ${seconds(LastNewMs)}`;
-  return `, ${New} new ${New === 1 ? 'connection' : 'connections'}${last}`;
+  return `, ${New} new ${New === 1 ? 'connection' : 'connections'}${last}${left}`;
 }
 
 /** While a stop goes on: what each member does, for which others it waits, and what comes at the deadline. */

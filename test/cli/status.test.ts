@@ -103,6 +103,12 @@ describe('the status', () => {
     assert.deepEqual([/running, asleep/.test(a), /running, asleep/.test(b)], [false, true]);
   });
 
+  it('the status shows how busy the application of a drain is', () => {
+    const members = ['7', 'idle'].map((Busy, at) => ({ Version: 1, Name: `m${at}`, Phase: 'draining' as const, Busy }));
+    const [, a = '', b = ''] = statusTable(found(...members), NOW, 80, '/g').split('\n');
+    assert.deepEqual([/draining, busy: 7 /.test(a), /draining, idle /.test(b)], [true, true]);
+  });
+
   it('the status names the origin and the number of restarts in place below the members', () => {
     const restarted = { Version: 1, RestartRequested: 40_000, RestartBy: 'web, uid 0, pid 7', Boot: 'boot-1' };
     const below = (...members: readonly Partial<Tombstone>[]) =>

@@ -43,6 +43,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     platformPreStopMs: undefined,
     hold: { kind: 'always' },
     drain: undefined,
+    idleWhen: undefined,
     lingerMs: 0,
     probes: { startup: undefined, readiness: undefined, liveness: undefined },
     postStart: undefined,

@@ -1,5 +1,5 @@
 /** The scripted world of one member. It carries out effects as a host does, and keeps the events still to come. */
-import type { HookAction, ProbeAction, QuitAction, ReadyAction } from '../../src/core/config.ts';
+import type { TaskAction } from '../../src/core/config.ts';
 import type { ChildExit } from '../../src/core/exit.ts';
 import { SIGCHLD, SIGCONT, SIGKILL, SIGWINCH } from '../../src/core/signals.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
@@ -8,7 +8,10 @@ import type { Effect, Event } from '../../src/core/state/events.ts';
 export type Reaction = 'ignores' | { readonly afterMs: number; readonly code: number };
 
 /** One run of an action. `never`: it ends only on request. `deaf`: not even then. */
-export type Run = { readonly afterMs: number; readonly ok: boolean } | 'never' | 'deaf';
+export type Run =
+  | { readonly afterMs: number; readonly ok: boolean; readonly sum?: number; readonly detail?: string }
+  | 'never'
+  | 'deaf';
 
 export interface ChildScript {
   /** It ends by itself this long after each start. */
@@ -36,7 +39,7 @@ interface Due {
 
 interface Running {
   readonly id: number;
-  readonly action: HookAction | ProbeAction | QuitAction | ReadyAction;
+  readonly action: TaskAction;
   readonly run: Run;
 }
 
@@ -164,7 +167,7 @@ export class ScriptedHost {
     if (isGone) this.#at(this.#nowMs, { type: 'straysGone' });
   }
 
-  #run(id: number, action: HookAction | ProbeAction | QuitAction | ReadyAction): void {
+  #run(id: number, action: TaskAction): void {
     const name = nameOf(action);
     const nth = this.#counts[name] ?? 0;
     this.#counts = { ...this.#counts, [name]: nth + 1 };
@@ -172,7 +175,7 @@ export class ScriptedHost {
     const scripted = typeof runs === 'function' ? runs(this.#nowMs) : (runs[nth] ?? runs.at(-1));
     const run = scripted ?? { afterMs: 0, ok: true };
     this.#running = [...this.#running, { id, action, run }];
-    if (typeof run === 'object') this.#at(this.#nowMs + run.afterMs, endOf(id, run.ok));
+    if (typeof run === 'object') this.#at(this.#nowMs + run.afterMs, endOf(id, run));
   }
 
   #endTask(id: number): void {
@@ -181,7 +184,7 @@ export class ScriptedHost {
     if (running === undefined || running.run === 'deaf') return;
     const isEnd = ({ event }: Due): boolean => event.type === 'taskEnded' && event.id === id;
     this.#due = this.#due.filter((due) => !isEnd(due));
-    this.#at(this.#nowMs, endOf(id, false));
+    this.#at(this.#nowMs, endOf(id, { ok: false }));
   }
 
   #at(atMs: number, event: EventOf): void {
@@ -190,15 +193,17 @@ export class ScriptedHost {
 }
 
 /** What the script calls it: the command, the path, or the port. */
-export function nameOf(action: HookAction | ProbeAction | QuitAction | ReadyAction): string {
+export function nameOf(action: TaskAction): string {
   if (action.kind === 'exec') return action.argv[0];
-  if (action.kind === 'http') return action.path;
+  if (action.kind === 'http' || action.kind === 'file') return action.path;
+  if (action.kind === 'gauge') return action.call.path;
   if (action.kind === 'quit' || action.kind === 'ready') return action.name;
   return action.kind === 'sleep' ? 'sleep' : `${action.kind}:${action.port}`;
 }
 
-function endOf(id: number, ok: boolean): EventOf {
-  return { type: 'taskEnded', id, ok, detail: ok ? '' : 'exit code 1', output: '' };
+function endOf(id: number, { ok, sum, detail }: { ok: boolean; sum?: number; detail?: string }): EventOf {
+  const how = detail ?? (ok ? '' : 'exit code 1');
+  return { type: 'taskEnded', id, ok, detail: how, output: '', ...(sum !== undefined && { sum }) };
 }
 
 /** What by default does not end a process, signal(7). */

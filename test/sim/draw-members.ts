@@ -4,6 +4,7 @@ import type {
   ExitCodePolicy,
   HookAction,
   HttpAction,
+  IdleCheck,
   MemberConfig,
   Probe,
   RestartMode,
@@ -99,7 +100,7 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
     ladder: often<readonly Rung[] | undefined>(undefined, LADDERS),
     signals: often<MemberConfig['signals']>({}, [{ 15: 3 }]),
     hold: often<MemberConfig['hold']>({ kind: 'always' }, [{ kind: 'never' }, { kind: 'for', ms: 1_000 }]),
-    drain: often<Drain | undefined>(undefined, DRAINS),
+    ...drawDrain(dice, often),
     lingerMs: role === 'sidecar' ? often(0, [300, 2_000]) : 0,
     restart: often<RestartMode>(usual.restart, ['auto', 'never', 'on-failure', 'always']),
     // A sidecar that leaves with 143 where failures are restarted is restarted for ever, as declared.
@@ -113,6 +114,13 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
     preStop: dice.chance(0.15) ? drawHook(dice, 'preStop') : undefined,
   });
 }
+
+function drawDrain(dice: Dice, often: <T>(usual: T, values: readonly [T, ...T[]]) => T) {
+  const drain = often<Drain | undefined>(undefined, DRAINS);
+  return { drain, idleWhen: drain?.kind === 'adaptive' && dice.chance(0.7) ? IDLE_CHECK : undefined };
+}
+
+const IDLE_CHECK: IdleCheck = { action: command('idle'), periodMs: 300, timeoutMs: 200, forMs: 500, staleMs: 0 };
 
 function drawRules(dice: Dice, role: Role): readonly RestartRule[] {
   // A sidecar that a rule starts again for ever may never live long enough to know that its mains have finished.
@@ -221,7 +229,9 @@ function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript
   };
 }
 
-const ACTIONS = ['startup', 'readiness', 'liveness', 'preStop', 'postStart'].flatMap((kind) => [kind, `/${kind}`]);
+const ACTIONS = ['startup', 'readiness', 'liveness', 'preStop', 'postStart']
+  .flatMap((kind) => [kind, `/${kind}`])
+  .concat('idle');
 const GOOD: readonly Run[] = [{ afterMs: 5, ok: true }];
 
 function drawRuns(dice: Dice): readonly Run[] {

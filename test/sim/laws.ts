@@ -17,6 +17,7 @@ import { readMemo } from '../../src/runtime/memo.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { watchLoneStop, wrongVerdict } from './alone.ts';
+import { Busy } from './busy.ts';
 import { statusOf } from './command.ts';
 import { BINDING_MS, type Container, type Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
@@ -68,6 +69,7 @@ export class Laws {
   /** Members whose last container left because the mains had finished. */
   readonly #departed = new Map<Member, Container>();
   readonly #dues: Dues;
+  readonly #busy: Busy;
   readonly restarts: Restarts;
   readonly lost: Lost;
   readonly requests: Requests;
@@ -77,6 +79,7 @@ export class Laws {
     this.restarts = new Restarts(world, (law, container, what) => this.#break(law, container, what));
     this.lost = new Lost(world, (container, what) => this.#break(LOST, container, what));
     this.requests = new Requests(world, (law, who, what) => this.#breakOf(law, who, what));
+    this.#busy = new Busy(world);
     this.#dues = new Dues(world, (law, who, what) => this.#breakOf(law, who, what));
   }
 
@@ -100,6 +103,8 @@ export class Laws {
     const { before, after } = step;
     this.restarts.stepped(container, step);
     this.#keepDeadline(container, step);
+    const cut = this.#busy.cutShort(container, step);
+    if (cut !== undefined) this.#break('busy', container, cut);
     const wasFree = before.stop === undefined || (isRestarting(before) && !isRestarting(after));
     if (wasFree && after.stop !== undefined) this.#judgeWish(container, step);
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;

@@ -58,6 +58,7 @@ function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
     'probes',
     'postStart',
     'preStop',
+    'idleWhen',
     'drain',
     'ladder',
     'signals',

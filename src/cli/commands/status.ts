@@ -170,7 +170,7 @@ function row(member: Tombstone, { isUnknown, isAsleep }: Seen, now: Now): readon
     member.Name,
     member.Role ?? '-',
     // kubexit's tombstones know only born and died.
-    `${member.Phase ?? (member.Died === undefined ? 'running' : 'dead')}${isAsleep ? ', asleep' : ''}`,
+    `${member.Phase ?? (member.Died === undefined ? 'running' : 'dead')}${isAsleep ? ', asleep' : ''}${busyText(member)}`,
     isUnknown ? 'unknown' : upOf(member),
     age === undefined ? '-' : formatAge(age),
     String(member.Restarts ?? 0),
@@ -178,6 +178,10 @@ function row(member: Tombstone, { isUnknown, isAsleep }: Seen, now: Now): readon
     member.StopReason ?? '-',
     left === undefined ? '-' : left > 0 ? formatAge(left) : 'over',
   ];
+}
+
+function busyText({ Busy }: Tombstone): string {
+  return Busy === undefined ? '' : Busy === 'idle' ? ', idle' : `, busy: ${Busy}`;
 }
 
 /** `started`: startup probe and post-start are done; `healthy`: it is ready to serve as well. */

@@ -47,6 +47,7 @@ export interface Evidence {
   /** The times in the stop in which no command ran. */
   readonly Absences?: readonly AbsenceRecord[];
   readonly Connections?: Connections;
+  readonly Busy?: Busy;
   /** Restarts of the child in this container. */
   readonly Restarts: number;
   readonly OomKills: number;
@@ -74,6 +75,20 @@ export interface Connections {
   readonly Open?: number;
   /** Why the drain was over. */
   readonly Ended: string;
+}
+
+/** What the application answered to `--idle-when` in the drain: `idle`, a number, or what went wrong. */
+export interface Busy {
+  readonly BusyFrom: string;
+  readonly BusyTo: string;
+  /** From the stop request to the last answer that was not idle. */
+  readonly BusyMs: number;
+}
+
+/** `, 7 still running`; empty for an application that was idle. */
+export function stillBusy(says: string): string {
+  if (says === 'idle') return '';
+  return /^\d/.test(says) ? `, ${says} still running` : `, still busy (${says})`;
 }
 
 /** Kubernetes keeps so much of a container's termination message. */
@@ -183,9 +198,11 @@ const STAGE_WORDS = {
 
 const MAX_PHASES = 6;
 
-function phaseText({ Phase, Signal, Ms }: PhaseTime, { Connections }: Pick<Evidence, 'Connections'>): string {
-  const seen = Phase === 'drain' && Connections !== undefined ? ` (${Connections.New} connections)` : '';
-  return `${Signal?.replace(/^SIG/, '') ?? Phase} ${seconds(Ms)}${seen}`;
+function phaseText({ Phase, Signal, Ms }: PhaseTime, about: Pick<Evidence, 'Connections' | 'Busy'>): string {
+  const { Connections, Busy } = about;
+  const counted = Connections === undefined ? '' : `, ${Connections.New} connections`;
+  const seen = Phase === 'drain' ? `${counted}${Busy === undefined ? '' : stillBusy(Busy.BusyTo)}`.slice(2) : '';
+  return `${Signal?.replace(/^SIG/, '') ?? Phase} ${seconds(Ms)}${seen === '' ? '' : ` (${seen})`}`;
 }
 
 function exitText(evidence: Omit<Evidence, 'Summary'>): string {

@@ -81,6 +81,7 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   RestartGraceMs: milliseconds,
   RestartByRule: (value) => (isCount(value) && value <= 255 ? value : undefined),
   PodRestarts: (value) => (isCount(value) ? value : undefined),
+  Busy: text,
   Deadline: milliseconds,
   PodStopNotBefore: milliseconds,
   Died: time,

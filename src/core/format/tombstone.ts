@@ -129,6 +129,7 @@ const KEYS = [
   'RestartGraceMs',
   'RestartByRule',
   'PodRestarts',
+  'Busy',
   'Deadline',
   'PodStopNotBefore',
   'Died',

@@ -32,6 +32,7 @@ import { trackStages } from './stages.ts';
 import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './stop/climb.ts';
 import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './stop/drain.ts';
 import { offerForwardOnce } from './stop/forward-once.ts';
+import { tryIdleCheck } from './stop/idle.ts';
 import { leaveIfDone, leaveInTime } from './stop/quitting.ts';
 import { onStopSent } from './stop/stop-sent.ts';
 import { resumeTasks } from './tasks.ts';
@@ -140,6 +141,7 @@ export const RULES: readonly Step<undefined>[] = [
   step(['gone'], [], leaveInTime),
   step(['alive'], [], markHealth),
   step(['alive'], [], decideToFail),
+  step(['alive'], [], tryIdleCheck),
   step(ANY, [], watchDrain),
   step(LIVING, ['unstarted', 'gone'], beginStop),
   step(['alive'], [], endFailing),

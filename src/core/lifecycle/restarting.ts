@@ -39,6 +39,7 @@ export function startAgain(draft: Draft): void {
     stop: undefined,
     deadline: undefined,
     traffic: undefined,
+    idle: undefined,
     looks: {},
     podRestarts: state.podRestarts + 1,
     restart: { ...restart, restUntilMs: undefined, againSinceMs: state.now.mono },

@@ -7,6 +7,7 @@ import { onHookEnded } from './hooks.ts';
 import { onProbeEnded } from './ready/probing.ts';
 import { onReadyAnswer } from './ready/ready-checks.ts';
 import { onValidated } from './reloading.ts';
+import { onIdleAnswer } from './stop/idle.ts';
 import { onQuitEnded } from './stop/quitting.ts';
 import { collectEndedTasks, forgetTask, isProbe, isQuit, isReady, type Result } from './tasks.ts';
 
@@ -31,6 +32,7 @@ function timeoutDetail({ sinceMs, untilMs = sinceMs }: Task): string {
 function endTask(draft: Draft, task: Task, result: Result): void {
   forgetTask(draft, task);
   if (task.key === 'postStart' || task.key === 'preStop') return onHookEnded(draft, task.key, task, result);
+  if (task.key === 'idle') return onIdleAnswer(draft, task, result);
   if (isProbe(task.key)) return onProbeEnded(draft, task.key, task, result);
   if (isReady(task.key)) return onReadyAnswer(draft, task, result);
   if (isQuit(task.key)) return onQuitEnded(draft, task, result);

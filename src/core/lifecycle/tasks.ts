@@ -1,8 +1,8 @@
 /**
- * Tasks: actions beside the child, before or after it; at most one for each probe, hook, reload, quit call and start
- * gate. The end of a task is an event. A task that exceeds its time is ended, and given up if it does not end.
+ * Tasks: actions beside the child, before or after it; at most one for each probe, hook, reload, quit call, start
+ * gate and idle check. The end of a task is an event. A task that exceeds its time is ended, and given up if it does not end.
  */
-import type { HookAction, MemberConfig, ProbeAction, ProbeKind, QuitAction, ReadyAction } from '../config.ts';
+import type { MemberConfig, ProbeKind, TaskAction } from '../config.ts';
 import { type Draft, isDue, update, wakeAt } from '../state/draft.ts';
 import type { State, Task, TaskKey } from '../state/state.ts';
 
@@ -19,6 +19,7 @@ export interface Result {
   readonly ok: boolean;
   readonly detail: string;
   readonly output: string;
+  readonly sum?: number;
 }
 
 export function taskOf(state: State, key: TaskKey): Task | undefined {
@@ -96,10 +97,8 @@ function tellToEnd(draft: Draft, { id }: Task): void {
   draft.effects.push({ type: 'endTask', id });
 }
 
-export function actionOf(
-  config: MemberConfig,
-  key: TaskKey,
-): HookAction | ProbeAction | QuitAction | ReadyAction | undefined {
+export function actionOf(config: MemberConfig, key: TaskKey): TaskAction | undefined {
+  if (key === 'idle') return config.idleWhen?.action;
   if (key === 'postStart' || key === 'preStop') return config[key];
   if (isProbe(key)) return config.probes[key]?.action;
   if (isReady(key)) return config.startReady[indexOf(key)];
@@ -108,6 +107,7 @@ export function actionOf(
 
 function timeoutOf(config: MemberConfig, key: TaskKey): number | undefined {
   if (key === 'postStart' || key === 'preStop') return undefined;
+  if (key === 'idle') return config.idleWhen?.timeoutMs;
   if (isProbe(key)) return config.probes[key]?.timeoutMs;
   if (isReady(key)) return READY_MS;
   return isQuit(key) ? QUIT_MS : VALIDATION_MS;

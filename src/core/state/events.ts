@@ -2,7 +2,7 @@
  * What can happen to a member (Event) and what its supervisor can do (Effect), as plain data. Reports of the host and
  * commands to it are declared here only; `runtime/host/host.ts` and `src/init/protocol.md` use the same names.
  */
-import type { AdaptiveDrain, HookAction, ProbeAction, QuitAction, ReadyAction, SleepAction } from '../config.ts';
+import type { AdaptiveDrain, SleepAction, TaskAction } from '../config.ts';
 import type { Instant } from '../time.ts';
 import type { PeerView } from './peer.ts';
 import type { RestartAsk, SteadyPace } from './state.ts';
@@ -61,6 +61,8 @@ type Finding =
       readonly ok: boolean;
       readonly detail: string;
       readonly output: string;
+      /** The sum of the metrics of an idle check. */
+      readonly sum?: number;
     }
   /** A container of the pod ran `sexton stop`. `among`: the members that it named; undefined: all. */
   | { readonly type: 'stopAsked'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
@@ -123,7 +125,7 @@ export type Effect =
   | {
       readonly type: 'startTask';
       readonly id: number;
-      readonly action: Exclude<HookAction | ProbeAction | QuitAction | ReadyAction, SleepAction>;
+      readonly action: Exclude<TaskAction, SleepAction>;
       readonly timeoutMs: number | undefined;
     }
   /** End a task that still runs; `taskEnded` may still follow. */

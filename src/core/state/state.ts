@@ -116,7 +116,25 @@ export interface Traffic {
   /** Why connections cannot be seen here. */
   readonly unseen: string | undefined;
   /** Why the drain is over; undefined: it goes on. */
-  readonly ended: 'quiet' | 'max' | 'grace floor' | 'deadline' | 'asked again' | 'command ended' | undefined;
+  readonly ended: 'quiet' | 'idle' | 'max' | 'grace floor' | 'deadline' | 'asked again' | 'command ended' | undefined;
+}
+
+/** What the application has answered to `idleWhen`. */
+export interface IdleLook {
+  /** `idle`, the sum of its metrics, or what went wrong. */
+  readonly says: string;
+  /** What it said when the drain began. */
+  readonly first: string;
+  /** The last known sum, when it last changed, and the last one that was logged. */
+  readonly sum: number | undefined;
+  readonly changedMs: number;
+  readonly told: number | undefined;
+  /** When it was asked last. */
+  readonly askedMs: number;
+  /** Since when all answers are idle. */
+  readonly idleSinceMs: number | undefined;
+  readonly lastBusyMs: number | undefined;
+  readonly nextAtMs: number;
 }
 
 /** Why this life of the child must end although the member does not stop. */
@@ -131,9 +149,9 @@ export interface Failing {
 }
 
 export type HookKind = 'postStart' | 'preStop';
-export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}` | `ready ${number}`;
+export type TaskKey = HookKind | ProbeKind | `reload ${number}` | `quit ${number}` | `ready ${number}` | 'idle';
 
-/** A running action: a probe, a hook, the validation of a reload, a quit call or a ready check. */
+/** A running action: a probe, a hook, the validation of a reload, a quit call, a ready check or an idle check. */
 export interface Task {
   readonly key: TaskKey;
   readonly id: number;
@@ -227,6 +245,8 @@ export interface State {
   readonly podStopBound: PodStopBound | undefined;
   /** undefined: no adaptive drain has begun. */
   readonly traffic: Traffic | undefined;
+  /** undefined: it was not asked in this drain, nor when it became ready. */
+  readonly idle: IdleLook | undefined;
   /** The number of children started; the id of the last one. */
   readonly births: number;
   /** The child to which the host forwards the next stop request on its own; undefined: it asks us first. */
@@ -284,6 +304,7 @@ export function initialState(origin: Origin): State {
     deadline: undefined,
     podStopBound: undefined,
     traffic: undefined,
+    idle: undefined,
     births: 0,
     promptFor: undefined,
     failing: undefined,

@@ -120,7 +120,7 @@ class HttpAttempt implements Attempt {
   }
 }
 
-function connect({ scheme, host, port }: Target): Socket {
+export function connect({ scheme, host, port }: Target): Socket {
   if (scheme === 'http') return connectTcp(host, port);
   const tls = process.getBuiltinModule('node:tls');
   const { isIP } = process.getBuiltinModule('node:net');

@@ -1,5 +1,5 @@
 /**
- * Runs the tasks that go over the network: probes, hooks and calls. Those that are commands are the host's. The code
+ * Runs the tasks that go over the network or look at a file: probes, hooks and calls. Those that are commands are the host's. The code
  * for it is loaded when the first one is started.
  */
 import type { Effect } from '../../core/state/events.ts';

@@ -4,14 +4,24 @@
  *
  * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
  */
-import type { GrpcAction, HttpAction, QuitAction, ReadyAction, TcpAction } from '../../core/config.ts';
+import type {
+  FileAction,
+  GaugeAction,
+  GrpcAction,
+  HttpAction,
+  QuitAction,
+  ReadyAction,
+  TcpAction,
+} from '../../core/config.ts';
 import { timedOutAfter } from '../../core/time.ts';
+import { attemptFile } from './file.ts';
+import { attemptGauge } from './gauge.ts';
 import { attemptGrpc } from './grpc.ts';
 import { attemptHttp } from './http.ts';
 import { attemptReady, QuitAttempt } from './sidecar.ts';
 import { type Attempt, attemptTcp, type Tell, type Verdict } from './tcp.ts';
 
-export type NetworkAction = HttpAction | TcpAction | GrpcAction | QuitAction | ReadyAction;
+export type NetworkAction = HttpAction | TcpAction | GrpcAction | QuitAction | ReadyAction | GaugeAction | FileAction;
 
 export interface ActionEnd extends Verdict {
   /** Always empty here: what a server answers may be a secret and does not belong in a log. */
@@ -44,10 +54,10 @@ export function startAction(action: NetworkAction, { timeoutMs, onEnd }: ActionO
     clearImmediate(turn);
     attempt?.close();
   };
-  const tell: Tell = (ok, detail) => {
+  const tell: Tell = (ok, detail, sum) => {
     if (isOver) return;
     end();
-    onEnd({ ok, detail, output: '' });
+    onEnd({ ok, detail, output: '', ...(sum !== undefined && { sum }) });
   };
   const giveUp = (turnsLeft: number): void => {
     const { ok, detail } = attempt?.sofar ?? { ok: false, detail: timedOutAfter(timeoutMs ?? 0) };
@@ -87,6 +97,10 @@ function begin(action: NetworkAction, tell: Tell): Attempt {
       return new QuitAttempt(action, tell);
     case 'ready':
       return attemptReady(action, tell);
+    case 'gauge':
+      return attemptGauge(action, tell);
+    case 'file':
+      return attemptFile(action, tell);
     default:
       return action satisfies never;
   }

@@ -9,10 +9,12 @@ export interface Verdict {
   readonly ok: boolean;
   /** A few printable words: `status 503`, `connection refused`, `timed out after 1s`. */
   readonly detail: string;
+  /** What an idle check has counted. */
+  readonly sum?: number;
 }
 
 /** How an attempt reports its one result. The receiver closes it. */
-export type Tell = (ok: boolean, detail: string) => void;
+export type Tell = (ok: boolean, detail: string, sum?: number) => void;
 
 /** A connection under way. `close` leaves nothing behind, and reports nothing. */
 export interface Attempt {

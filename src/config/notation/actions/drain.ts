@@ -32,7 +32,7 @@ export function formatDrain(drain: Drain | undefined): string {
   const { minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight } = drain;
   return [
     `min=${formatDuration(minMs)}`,
-    `quiet=${formatDuration(quietMs)}`,
+    `quiet=${quietMs === 0 ? 'off' : formatDuration(quietMs)}`,
     `max=${formatDuration(maxMs)}`,
     ...(ports.length > 0 ? [`ports=${ports.join(',')}`] : []),
     ...(ignore.length > 0 ? [`ignore=${ignore.join(',')}`] : []),
@@ -79,6 +79,10 @@ function takeOption(taken: Taken, key: string, value: string | undefined): strin
     taken.words[option] = value !== 'false';
     return undefined;
   }
+  if (option === 'quiet' && value === 'off') {
+    taken.times.quiet = 0;
+    return undefined;
+  }
   const time = option === 'min' ? parseDuration(value ?? '') : parseSomeTime(value ?? '');
   if (!time.ok) return `${option}: ${time.why}`;
   taken.times[option] = time.value;
@@ -122,6 +126,10 @@ function adaptiveDrain({ times, ports, ignore, words }: Taken): Parse<Drain> {
     const [name, ms] = minMs > maxMs ? ['min', minMs] : ['quiet', quietMs];
     return bad(`max=${formatDuration(maxMs)} is shorter than ${name}=${formatDuration(ms)}; write a longer max`);
   }
+  // No time but `off` is 0.
+  const isOff = quietMs === 0;
+  const needless = isOff && (ports.length > 0 || ignore.length > 0 || Object.keys(words).length > 0);
+  if (needless) return bad('quiet=off: connections are not looked at; leave out what is about them');
   return good({ kind: 'adaptive', minMs, quietMs, maxMs, ports, ignore, neighbours, newOnly, inflight });
 }
 

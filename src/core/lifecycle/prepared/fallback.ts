@@ -53,9 +53,11 @@ function mostOf({ role }: MemberConfig, budgetMs: number): number {
 }
 
 /** How long the member wants to wait, as far as that is known without looking at anything. */
-function ownWaitMs({ role, hold, drain, lingerMs }: MemberConfig, stop?: Stop): number {
+function ownWaitMs({ role, hold, drain, idleWhen, lingerMs }: MemberConfig, stop?: Stop): number {
   if (stop?.reason === MAINS_FINISHED) return lingerMs;
   if (role === 'sidecar' && hold.kind !== 'never') return hold.kind === 'for' ? hold.ms : Number.POSITIVE_INFINITY;
   if (drain === undefined) return 0;
-  return drain.kind === 'fixed' ? drain.ms : drain.minMs;
+  if (drain.kind === 'fixed') return drain.ms;
+  // The host cannot ask: as long as it is unknown whether the application is idle, it is busy.
+  return idleWhen === undefined ? drain.minMs : drain.maxMs;
 }

@@ -1,16 +1,19 @@
 /**
  * The drain: the time between a stop request and the first rung, in which the command serves on until others know that
- * it goes. A fixed drain has a fixed length. An adaptive one ends when connections stop coming, between its least and
- * its most time, and early enough for the ladder.
+ * it goes. A fixed drain has a fixed length. An adaptive one ends when connections stop coming and the application is
+ * idle (`idle.ts`). That is between its least and its most time, and early enough for the ladder.
  *
  * Observation ends it, not silence: a watch that has died or is late reports nothing, and the drain then takes its
  * longest time.
  */
 import type { AdaptiveDrain, MemberConfig } from '../../config.ts';
+import { stillBusy } from '../../format/evidence.ts';
 import { floorTurnMs } from '../../pod/deadline.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../../state/draft.ts';
 import type { Event } from '../../state/events.ts';
 import { isHurried, MAINS_FINISHED, type SteadyPace, type Stop, type Traffic } from '../../state/state.ts';
+import { dropTask } from '../tasks.ts';
+import { askIfIdle, forgetIdleness, isIdleLongEnough } from './idle.ts';
 
 /** The longest time from the request to the end of a drain of any kind. */
 export function longestDrainMs({ drain }: Pick<MemberConfig, 'drain'>): number {
@@ -35,9 +38,13 @@ export function watchDrain(draft: Draft): void {
   if (traffic.ended !== undefined) return;
   if (state.child.is === 'gone' || state.child.is === 'unstarted') return endDrain(draft, 'command ended');
   if (isHurried(stop)) return endDrain(draft, 'asked again');
-  if (isQuiet(config.drain, stop, traffic)) {
+  askIfIdle(draft);
+  // What is idle while it holds may be busy when its turn comes.
+  const isTooEarly = config.idleWhen !== undefined && stop.waitsFor === 'turn';
+  const isDone = isQuiet(config.drain, stop, traffic, state.now.mono) && isIdleLongEnough(config.idleWhen, state.idle);
+  if (isDone && !isTooEarly) {
     update(draft, { stop: { ...stop, earliestMs: state.now.mono } });
-    return endDrain(draft, 'quiet');
+    return endDrain(draft, config.idleWhen === undefined ? 'quiet' : 'idle');
   }
   const floorMs = floorTurnMs(config, stop);
   if (isDue(draft, stop.earliestMs)) return endDrain(draft, 'max');
@@ -69,6 +76,8 @@ export function resumeDrain(draft: Draft): void {
   if (config.drain?.kind !== 'adaptive' || traffic === undefined || traffic.ended !== undefined) return;
   const { connections, ignored } = traffic;
   update(draft, { traffic: { ...traffic, atMs: undefined, open: undefined } });
+  forgetIdleness(draft);
+  if (config.drain.quietMs === 0) return;
   draft.effects.push({ type: 'watchTraffic', drain: config.drain, connections, ignored });
 }
 
@@ -77,8 +86,9 @@ function beginDrain(draft: Draft, drain: AdaptiveDrain, stop: Stop): void {
   // A stop that waits for nothing has no drain, nor has a hurried one.
   if (climb?.why === 'stop' || child.is === 'gone' || child.is === 'unstarted' || isHurried(stop)) return;
   if (now.mono >= stop.earliestMs) return;
-  update(draft, { traffic: NOTHING_SEEN });
-  draft.effects.push({ type: 'watchTraffic', drain, connections: 0, ignored: 0 });
+  const isSeen = drain.quietMs > 0;
+  update(draft, { traffic: isSeen ? NOTHING_SEEN : { ...NOTHING_SEEN, unseen: 'quiet=off' }, idle: undefined });
+  if (isSeen) draft.effects.push({ type: 'watchTraffic', drain, connections: 0, ignored: 0 });
 }
 
 const NOTHING_SEEN: Traffic = {
@@ -91,23 +101,33 @@ const NOTHING_SEEN: Traffic = {
   ended: undefined,
 };
 
-function isQuiet({ minMs, quietMs, inflight }: AdaptiveDrain, stop: Stop, { atMs, lastMs, open }: Traffic): boolean {
+function isQuiet(
+  { minMs, quietMs, inflight }: AdaptiveDrain,
+  stop: Stop,
+  { atMs, lastMs, open }: Traffic,
+  nowMs: number,
+): boolean {
+  if (quietMs === 0) return nowMs >= stop.atMs + minMs;
   if (atMs === undefined || (inflight && open !== 0)) return false;
   return atMs >= stop.atMs + minMs && atMs >= Math.max(stop.atMs, lastMs ?? stop.atMs) + quietMs;
 }
 
 function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
-  const { traffic, stop, now } = draft.state;
+  const { traffic, stop, now, idle } = draft.state;
   if (traffic === undefined || stop === undefined) return;
   update(draft, { traffic: { ...traffic, ended: why } });
+  dropTask(draft, 'idle');
   draft.effects.push({ type: 'unwatchTraffic' });
   const { connections, ignored, open, unseen, byAddress = 0, steady } = traffic;
   const afterMs = Math.round(now.mono - stop.atMs);
   // Zeros without a count would mislead.
-  const seen = unseen === undefined ? { connections, ignored, ...(open === undefined ? {} : { open }) } : { unseen };
+  const counted = unseen === undefined ? { connections, ignored, ...(open === undefined ? {} : { open }) } : { unseen };
+  const seen = { ...counted, ...(idle === undefined ? {} : { busy: idle.says }) };
   note(draft, 'drained', { Why: why, AfterMs: afterMs, ...capitalized(seen) });
-  say(draft, 'info', `the drain is over: ${END_TEXTS[why]}`, { why, afterMs, ...seen });
-  if (why === 'quiet' && connections === 0 && byAddress > 0) say(draft, 'warn', noneCounted(draft.config, byAddress));
+  const left = why === 'max' && idle !== undefined ? stillBusy(idle.says) : '';
+  say(draft, 'info', `the drain is over: ${END_TEXTS[why]}${left}`, { why, afterMs, ...seen });
+  if ((why === 'quiet' || why === 'idle') && connections === 0 && byAddress > 0)
+    say(draft, 'warn', noneCounted(draft.config, byAddress));
   if (why === 'max' && steady !== undefined) say(draft, 'warn', keptAwake(steady));
 }
 
@@ -127,6 +147,7 @@ function keptAwake({ from, port, everyMs }: SteadyPace): string {
 
 const END_TEXTS = {
   quiet: 'no new connections',
+  idle: 'the application is idle',
   max: 'its longest time has passed',
   'grace floor': 'the platform may leave no more time',
   deadline: 'the deadline is near',

@@ -142,8 +142,8 @@ function logEvidence(draft: Draft): void {
 }
 
 /** The part of the evidence that the tombstone has nowhere else. */
-function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, Connections }: Evidence) {
-  const scalars = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections };
+function scalarsOf({ ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, Connections, Busy }: Evidence) {
+  const scalars = { ContainerExitCode, ForcedBy, StopMs, GraceMs, GraceLeftMs, ...Connections, ...Busy };
   return withoutUndefined<Record<string, string | number>>(scalars);
 }
 

@@ -2,6 +2,7 @@
 import type { MemberConfig } from '../../config.ts';
 import { absencesIn, hurryIn } from '../../format/course.ts';
 import {
+  type Busy,
   type Connections,
   type Evidence,
   type Forcer,
@@ -49,6 +50,7 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     RestartGraceMs: restart?.graceMs,
     RestartByRule: restart?.byRule,
     PodRestarts: state.podRestarts === 0 ? undefined : state.podRestarts,
+    Busy: state.traffic !== undefined && state.traffic.ended === undefined ? state.idle?.says : undefined,
     Deadline: deadline?.kills === true ? Math.round(deadline.atMs) : undefined,
     PodStopNotBefore: podStopBound?.notBeforeMs === undefined ? undefined : Math.floor(podStopBound.notBeforeMs),
     Died: chronicle.died,
@@ -107,6 +109,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Hurried: hurryIn(chronicle.history, chronicle.stopRequested),
     Absences: absences.length === 0 ? undefined : absences,
     Connections: connectionsOf(state),
+    Busy: busyOf(state),
     Restarts: Math.max(0, state.births - 1),
     OomKills: chronicle.tally.oomKills ?? 0,
     Born: bornOf(chronicle),
@@ -165,4 +168,10 @@ function connectionsOf({ traffic, stop }: State): Connections | undefined {
     ...(open !== undefined && { Open: open }),
     Ended: ended ?? 'command ended',
   };
+}
+
+function busyOf({ idle, stop, traffic }: State): Busy | undefined {
+  if (idle === undefined || stop === undefined || traffic === undefined) return undefined;
+  const { first, says, lastBusyMs = stop.atMs } = idle;
+  return { BusyFrom: first, BusyTo: says, BusyMs: span(stop.atMs, lastBusyMs) };
 }

@@ -1,0 +1,34 @@
+/**
+ * The metrics by which known servers say how many requests they have, running and waiting. All serve them at /metrics.
+ * The names are those of each server's own documentation or source, at the version that `source` names. None of these
+ * servers was run for it.
+ */
+export interface IdlePreset {
+  /** The server's default. */
+  readonly port: number;
+  readonly metric: string;
+  readonly source: string;
+}
+
+export const IDLE_PRESETS: Readonly<Record<string, IdlePreset>> = {
+  vllm: {
+    port: 8000,
+    metric: 'vllm:num_requests_running+vllm:num_requests_waiting',
+    source: 'vllm-project/vllm, vllm/v1/metrics/loggers.py at 005a810',
+  },
+  sglang: {
+    port: 30_000,
+    metric: 'sglang:num_running_reqs+sglang:num_queue_reqs',
+    source: 'sgl-project/sglang, docs/references/production_metrics.md at 00b08c4; it needs --enable-metrics',
+  },
+  tgi: {
+    port: 3000,
+    metric: 'tgi_batch_current_size+tgi_queue_size',
+    source: 'huggingface/text-generation-inference, docs/source/reference/metrics.md at 53fdbe6',
+  },
+  'llama.cpp': {
+    port: 8080,
+    metric: 'llamacpp:requests_processing+llamacpp:requests_deferred',
+    source: 'ggml-org/llama.cpp, tools/server/README.md at 00dc805; it needs --metrics',
+  },
+};
