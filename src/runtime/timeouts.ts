@@ -1,6 +1,5 @@
 /** Limits on waiting, and when the supervisor must read the graveyard before it decides. */
 import type { MemberConfig } from '../core/config.ts';
-import { restartsOfOthers } from '../core/pod/restart.ts';
 import { hasUnsurePeer } from '../core/pod/standing.ts';
 import type { State } from '../core/state/state.ts';
 import { NODE_TIMERS, type Timer, type Timers } from './clock.ts';
@@ -45,11 +44,10 @@ const MOMENT_MS = 1_000;
 
 /**
  * A sidecar and a start gate decide by what other members do. They read the graveyard first when nothing was heard for
- * longer than a rescan interval, or when a member's end is unsure. No member joins a restart before it reads again.
+ * longer than a rescan interval, or when a member's end is unsure.
  */
 export function mustRescanFirst(member: MemberConfig, state: State, nowMs: number): boolean {
   if (state.stop !== undefined) return false;
-  if (restartsOfOthers(member, state).untilMs !== undefined) return true;
   if (member.role !== 'sidecar' && state.child.is !== 'unstarted') return false;
   return nowMs - state.now.mono > LONG_SILENCE_MS || hasUnsurePeer(member, state);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
 import { mustRescanFirst, withTimeout } from '../../src/runtime/timeouts.ts';
-import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt, stopping } from '../core/helpers.ts';
+import { alive, lost, mainConfig, peersOf, sidecarConfig, stateAt } from '../core/helpers.ts';
 
 /** Nothing else runs for so long, like in a container that is frozen. */
 function standStill(ms: number): void {
@@ -43,15 +43,6 @@ describe('a sidecar looks again before it decides', () => {
     assert.equal(mustRescanFirst(mainConfig(), state, NOW + 6_500), true, 'a start gate');
     const running = { ...state, child: { is: 'alive', id: 1, pid: 17, sinceMs: NOW } } as const;
     assert.equal(mustRescanFirst(mainConfig(), running, NOW + 6_500), false, 'a main that runs decides nothing by it');
-  });
-
-  it('a main also looks again before it believes a restart in place that it found at its start', () => {
-    const asked = { StopReason: 'restart requested', RestartRequested: NOW - 3_000, RestartBy: 'a test' };
-    const found = stopping('proxy', undefined, asked);
-    const state = stateAt(NOW, { peers: { proxy: { ...found, foundAtStart: true, sinceMs: NOW } } });
-    const running = { ...state, child: { is: 'alive', id: 1, pid: 17, sinceMs: NOW } } as const;
-    assert.equal(mustRescanFirst(mainConfig(), running, NOW + 1_000), true);
-    assert.equal(mustRescanFirst(sidecarConfig(), running, NOW + 1_000), true);
   });
 
   it('a sidecar looks again when it doubts a member, as news of it may be on the way', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { RESTART, type State } from '../../src/core/state/state.ts';
+import type { State } from '../../src/core/state/state.ts';
 import { NODE_TIMERS } from '../../src/runtime/clock.ts';
 import type { Membership } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
 import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
-import { alive, mainConfig, START, sidecarConfig } from '../core/helpers.ts';
+import { alive, mainConfig, sidecarConfig } from '../core/helpers.ts';
 import { Life } from '../core/life.ts';
 import { SILENT } from './recorder.ts';
 
@@ -44,16 +44,6 @@ describe('the state of a member', () => {
     const { now } = running;
     const lost = { ...alive('work'), liveness: 'lost' as const, lostAt: now.mono, sinceMs: now.mono };
     assert.notEqual(whyAwakeByState(sidecarConfig(), { ...running, peers: { work: lost } }), undefined);
-  });
-
-  it('the state keeps its supervisor awake while a restart found at start-up may still run', () => {
-    const config = sidecarConfig({ mains: ['work'] });
-    const restarting = { StopRequested: 'now', StopReason: RESTART, RestartRequested: START, RestartBy: 'work: exit' };
-    const work = { ...alive('work', { Phase: 'waiting', ...restarting }), foundAtStart: true };
-    const doubting = new Life({ config, peers: [work] });
-    assert.equal(doubting.state.stop, undefined);
-    assert.notEqual(whyAwakeByState(config, doubting.state), undefined);
-    assert.ok(doubting.pass(1_500).logs.includes('info: asked to restart in place'));
   });
 });
 

@@ -21,10 +21,16 @@ export const RESTART_MUTATIONS: readonly Mutation[] = [
     to: 'return StopRequested === undefined ? undefined : Math.max(ownMs, Deadline) + 1_000_000_000;',
   },
   {
-    breaks: 'who was started in the midst of a restart joins it',
+    breaks: 'who was not asked for a restart learns of it from others',
     file: 'core/lifecycle/restarting.ts',
-    from: '  for (const ask of asks) askForRestart(draft, ask);\n',
+    from: '  for (const ask of restartsOfOthers(draft.config, draft.state)) askForRestart(draft, ask);\n',
     to: '',
+  },
+  {
+    breaks: 'who is born after the request of a restart takes no part',
+    file: 'core/pod/restart.ts',
+    from: 'return ask.requestedMs < startedAtMs\n',
+    to: 'return false\n',
   },
   {
     breaks: 'the platform’s stop beats a restart',
@@ -47,7 +53,7 @@ export const RESTART_MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'a restart that was gone through is not begun again',
     file: 'core/pod/restart.ts',
-    from: 'if (restart === undefined || ask.requestedMs > restart.requestedMs) return true;',
-    to: 'if (restart === undefined || ask.requestedMs >= restart.requestedMs) return true;',
+    from: 'ask.requestedMs <= lastMs) return undefined;',
+    to: 'ask.requestedMs < lastMs) return undefined;',
   },
 ];

@@ -128,7 +128,7 @@ export class Restarts {
     if (after.podRestarts > before.podRestarts) {
       this.#world.count('restarted in place');
       container.restarts = [];
-      this.#judgeEnds(container, before);
+      this.#judgeEnds(container, { ...after, deadline: before.deadline });
     }
     if (isRestarting(before) && after.stop !== undefined && !isRestarting(after)) this.#world.count('restart beaten');
     if (after.child.is === 'gone' && isRestarting(before) && before.child.is === 'unstarted')
@@ -140,16 +140,9 @@ export class Restarts {
     name: string,
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
-    // When two requests become one, the later one speaks for both.
-    const isOfBoth = (ask: RestartAsk): boolean => ask.requestedMs === restart?.requestedMs;
-    const asked = this.#asked
-      .filter(({ ask }) => takesPart(ask.among, name) || isOfBoth(ask))
-      .filter(({ ask }) => ask.requestedMs > (restart?.passedMs ?? 0))
-      .map(({ ask, atMs }) => ({ atMs, graceMs: takesPart(ask.among, name) ? ask.graceMs : restart?.graceMs }));
-    // Others may have announced the grace period of a request before its own request arrived.
-    const isAllowed = this.#asked.some(({ ask }) => takesPart(ask.among, name) && ask.graceMs === restart?.graceMs);
-    if (restart === undefined || !isAllowed) return asked;
-    return [...asked, { atMs: restart.requestedMs + this.#world.agenda.bootAtMs, graceMs: restart.graceMs }];
+    return this.#asked
+      .filter(({ ask }) => takesPart(ask.among, name) && ask.requestedMs > (restart?.passedMs ?? 0))
+      .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
   }
 
   /** Other exit codes than its last command's: gates that did not open again, or a rule that restarts all. */
@@ -181,8 +174,10 @@ export class Restarts {
   }
 
   /** All commands of before are over when the first starts again. */
-  #judgeEnds(container: Container, { restart, deadline }: State): void {
+  #judgeEnds(container: Container, { restart, deadline, startedAtMs }: State): void {
     if (restart === undefined) return;
+    if (restart.requestedMs < startedAtMs)
+      this.#breaks('all end before any starts', container, 'it was born after the request');
     const { agenda, members } = this.#world;
     const requestedAtMs = restart.requestedMs + agenda.bootAtMs;
     for (const other of members) {

@@ -1,12 +1,12 @@
 /** A restart in place: requested, joined, and ended by another start. */
 import { EXIT, statusOf } from '../exit.ts';
-import { isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
+import { follow, isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
 import { restartsAllOn } from '../restart.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Restart } from '../state/state.ts';
 import { finishMember } from './stop/end.ts';
-import { askForRestart } from './stop/record-stop.ts';
+import { askForRestart, goOn } from './stop/record-stop.ts';
 
 export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAsked' }): void {
   if (isAhead(draft.state, ask))
@@ -14,11 +14,9 @@ export function onRestartAsked(draft: Draft, { ask }: Event & { type: 'restartAs
   askForRestart(draft, ask);
 }
 
-/** A rule: a member that missed the request, or started later, takes part like all others. */
+/** A rule: a member that missed the request takes part like all others. */
 export function joinRestart(draft: Draft): void {
-  const { asks, untilMs } = restartsOfOthers(draft.config, draft.state);
-  wakeAt(draft, untilMs);
-  for (const ask of asks) askForRestart(draft, ask);
+  for (const ask of restartsOfOthers(draft.config, draft.state)) askForRestart(draft, ask);
 }
 
 /** Starts again between the two lives, once the commands of all have ended. */
@@ -30,11 +28,11 @@ export function startAgain(draft: Draft): void {
   const { names, untilMs } = unendedIn(config, state, restart);
   wakeAt(draft, untilMs);
   if (names.length > 0) return;
-  // A later restart that others report may be under way: `joinRestart` decides on it first.
-  if (restartsOfOthers(config, state).untilMs !== undefined) return;
   wakeAt(draft, restart.restUntilMs);
   if (restart.restUntilMs !== undefined && !isDue(draft, restart.restUntilMs)) return;
   if (restart.byRule !== undefined && !passRule(draft, restart, restart.byRule)) return;
+  if (restart.next !== undefined)
+    return goOn(draft, follow({ ...restart, passedMs: restart.requestedMs }, restart.next));
   update(draft, {
     stop: undefined,
     deadline: undefined,

@@ -1,12 +1,43 @@
 /**
- * A restart in place as the pod sees it: each member that takes part says so in its tombstone. Members that could not
- * be asked, or started later, learn of it from the others, and each knows when all have ended.
+ * A restart in place: a round that each named member goes through once. It is known by the time of its request. Each
+ * member says in its tombstone that it stops for it, waits, or has started again. From the others it learns of a round
+ * that it was not asked for, and when all have ended.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';
 import { RESTART, type Restart, type RestartAsk, type State } from '../state/state.ts';
 import { isForeign, isPast, nextLookMs, STALE_AFTER_MS, standingOf } from './standing.ts';
+
+/**
+ * What a request makes of a member's restart; undefined: nothing, as a later one covers it, or a stop beats it. A
+ * member that is born after a request counts as started again. During a round the latest request waits.
+ */
+export function hear(
+  name: string,
+  { startedAtMs, restart, stop }: Pick<State, 'startedAtMs' | 'restart' | 'stop'>,
+  ask: RestartAsk,
+): Restart | undefined {
+  const lastMs = restart?.next?.requestedMs ?? restart?.requestedMs ?? Number.NEGATIVE_INFINITY;
+  if (!takesPart(ask.among, name) || ask.requestedMs <= lastMs) return undefined;
+  if (stop === undefined)
+    return ask.requestedMs < startedAtMs
+      ? { ...ask, againSinceMs: startedAtMs }
+      : { ...ask, passedMs: restart?.requestedMs };
+  if (!isRestarting({ stop }) || restart === undefined) return undefined;
+  return replaces(ask, restart) ? follow(restart, ask) : { ...restart, next: ask };
+}
+
+/** Whether it asks all members of this round for the same, so that it can take its place while the round goes on. */
+function replaces(ask: RestartAsk, { among, byRule }: Restart): boolean {
+  const isOfAll = ask.among === undefined || (among?.every((name) => takesPart(ask.among, name)) ?? false);
+  return isOfAll && (byRule === undefined || byRule === ask.byRule);
+}
+
+/** The next round of a member that is stopping, or has stopped, for this one. */
+export function follow(restart: Restart, ask: RestartAsk): Restart {
+  return { ...restart, ...ask, next: undefined };
+}
 
 /** Whether it stops, or has ended, for a restart, and no real stop was requested since. */
 export function isRestarting({ stop }: Pick<State, 'stop'>): boolean {
@@ -17,93 +48,24 @@ export function takesPart(among: readonly string[] | undefined, name: string): b
   return among === undefined || among.includes(name);
 }
 
-/** Merges two restarts that are under way: the later one counts, for the members of both. */
-export function merged(a: RestartAsk, b: RestartAsk): RestartAsk {
-  const [last, first] = b.requestedMs > a.requestedMs ? [b, a] : [a, b];
-  const among = a.among === undefined || b.among === undefined ? undefined : [...new Set([...a.among, ...b.among])];
-  const isOfAll = (ask: RestartAsk): boolean =>
-    ask.among === undefined || (among?.every((name) => ask.among?.includes(name)) ?? false);
-  const graceMs = isOfAll(last) ? last.graceMs : longer(last.graceMs, first.graceMs);
-  return { ...last, among, graceMs, byRule: last.byRule ?? first.byRule };
-}
-
-/** The longer grace period, so that no request is cut short. `undefined`: one of the two allows each member its own. */
-function longer(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? undefined : Math.max(a, b);
-}
-
-/** Whether this request asks for more than those before it. */
-export function isNews(state: State, ask: RestartAsk): boolean {
-  const { restart, stop } = state;
-  if (stop !== undefined && !isRestarting(state)) return false;
-  if (restart === undefined || ask.requestedMs > restart.requestedMs) return true;
-  const { among, passedMs = 0 } = restart;
-  return (
-    isRestarting(state) &&
-    ask.requestedMs > passedMs &&
-    among !== undefined &&
-    !(ask.among?.every((name) => among.includes(name)) ?? false)
-  );
-}
-
-/** The restarts of others that include us, and when a doubtful one may be believed. */
-export function restartsOfOthers(
-  config: MemberConfig,
-  state: State,
-): { readonly asks: readonly RestartAsk[]; readonly untilMs: number | undefined } {
-  const asks: RestartAsk[] = [];
-  const doubts: number[] = [];
-  for (const peer of Object.values(state.peers ?? {})) {
-    const ask = askOf(peer.tombstone, state.startedAtMs);
-    if (ask === undefined || !takesPart(ask.among, config.name) || !isNews(state, ask)) continue;
-    if (isAhead(state, ask) || !isHeard(state, peer) || isForeign(config, state, peer)) continue;
-    if (isOver(config, state, ask)) continue;
-    const atMs = peer.foundAtStart ? peer.sinceMs + SETTLING_MS : 0;
-    if (isPast(state, atMs)) asks.push(ask);
-    else doubts.push(nextLookMs(state, atMs));
-  }
-  return { asks, untilMs: doubts.length === 0 ? undefined : Math.min(...doubts) };
-}
-
-/** Whether all had ended for it before we started, as another has started again. Those that wait will soon see it. */
-function isOver(config: MemberConfig, state: State, { requestedMs }: RestartAsk): boolean {
-  const hasStarted = (peer: Peer): boolean => {
-    const { RestartRequested, StopRequested } = peer.tombstone;
-    return RestartRequested === requestedMs && StopRequested === undefined && !isForeign(config, state, peer);
-  };
-  return requestedMs <= state.startedAtMs && Object.values(state.peers ?? {}).some(hasStarted);
+/** The requests that others tell of: from our life, or from before it where they wait for us. */
+export function restartsOfOthers(config: MemberConfig, state: State): readonly RestartAsk[] {
+  return Object.values(state.peers ?? {}).flatMap((peer) => {
+    const { Name, StopReason, Died, RestartRequested, RestartBy, ...told } = peer.tombstone;
+    if (RestartRequested === undefined || isForeign(config, state, peer)) return [];
+    if (RestartRequested < state.startedAtMs && (StopReason !== RESTART || Died !== undefined)) return [];
+    const { RestartAmong: among, RestartGraceMs: graceMs, RestartByRule: byRule } = told;
+    const ask = { requestedMs: RestartRequested, by: RestartBy ?? Name, graceMs, among, byRule };
+    return isAhead(state, ask) ? [] : [ask];
+  });
 }
 
 /** Whether its time is in the future, where it would win over every other one. Times are rounded on the way. */
-export function isAhead({ now }: State, { requestedMs }: RestartAsk): boolean {
+export function isAhead({ now }: Pick<State, 'now'>, { requestedMs }: RestartAsk): boolean {
   return requestedMs > now.mono + MAX_AHEAD_MS;
 }
 
 const MAX_AHEAD_MS = 1_000;
-/** By then the new holder of the socket has replaced the old tombstone. */
-const SETTLING_MS = 1_000;
-
-/** The restart that its writer takes part in, or has completed and we have missed. */
-function askOf(tombstone: Tombstone, startedAtMs: number): RestartAsk | undefined {
-  const { Name, StopReason, StopRequested, Died, RestartRequested } = tombstone;
-  const { RestartBy, RestartAmong, RestartGraceMs, RestartByRule } = tombstone;
-  if (RestartRequested === undefined || Died !== undefined) return undefined;
-  const isMissed = StopRequested === undefined && RestartRequested > startedAtMs;
-  if (StopReason !== RESTART && !isMissed) return undefined;
-  return {
-    requestedMs: RestartRequested,
-    by: RestartBy ?? Name,
-    graceMs: RestartGraceMs,
-    among: RestartAmong,
-    byRule: RestartByRule,
-  };
-}
-
-/** Whether its writer seems alive. One from before our start may be dead, unless it names a restart since then. */
-function isHeard({ startedAtMs }: State, { liveness, refused, foundAtStart, tombstone }: Peer): boolean {
-  const isOfBefore = foundAtStart && (tombstone.RestartRequested ?? 0) <= startedAtMs;
-  return liveness === 'held' || (liveness === 'none' && refused !== true && !isOfBefore);
-}
 
 /** Whether its command has ended for a restart and starts again when all have ended. */
 export function hasEndedForRestart({ tombstone }: Peer): boolean {

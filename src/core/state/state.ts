@@ -68,7 +68,7 @@ export function isHurried({ requests }: Pick<Stop, 'requests'>): boolean {
   return requests >= 2;
 }
 
-/** A restart in place of the pod, or of some members, identified by its time. Two are merged under the later time. */
+/** A restart in place of the pod, or of some members, identified by its time. */
 export interface RestartAsk {
   /** CLOCK_MONOTONIC milliseconds. */
   readonly requestedMs: number;
@@ -88,8 +88,10 @@ export interface Restart extends RestartAsk {
   readonly restUntilMs?: number | undefined;
   /** The restart completed before this one: tombstones that name it are outdated. */
   readonly passedMs?: number | undefined;
-  /** Since when the member starts again. */
+  /** Since when the member starts again, or since its birth if that was after the request. */
   readonly againSinceMs?: number | undefined;
+  /** The latest request that waits until this restart is over. */
+  readonly next?: RestartAsk | undefined;
 }
 
 /** Connections from one address to one port at regular intervals. */

@@ -3,7 +3,6 @@
  * `sleeper.ts` waits until start and writing are done; `src/init/supervisor/sleep.c` refuses while init has work.
  */
 import type { MemberConfig } from '../../core/config.ts';
-import { restartsOfOthers } from '../../core/pod/restart.ts';
 import { hasUnsurePeer } from '../../core/pod/standing.ts';
 import type { State } from '../../core/state/state.ts';
 
@@ -22,7 +21,6 @@ export function whyAwakeByState(member: MemberConfig, state: State): string | un
   if (state.peers === undefined) return 'the graveyard was not read yet';
   // A new supervisor would have the same doubt, so sleep would end at once.
   if (hasUnsurePeer(member, state)) return 'the death of a member is in doubt';
-  if (restartsOfOthers(member, state).untilMs !== undefined) return 'a restart of others is in doubt';
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig, RestartRule } from '../../../src/core/config.ts';
 import type { Tombstone } from '../../../src/core/format/tombstone.ts';
-import { merged } from '../../../src/core/pod/restart.ts';
+import { hear } from '../../../src/core/pod/restart.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { RestartAsk } from '../../../src/core/state/state.ts';
 import { alive, dead, fixed, mainConfig, probes, START, sidecarConfig, stopping } from '../helpers.ts';
@@ -33,23 +33,43 @@ function pair(main: Partial<MemberConfig> = {}, proxy: Partial<MemberConfig> = {
   ];
 }
 
-describe('two requests that are under way', () => {
-  const [first, last] = [ask(0, { graceMs: 4_000 }), ask(100)];
+describe('a request during a restart', () => {
+  const during = (first: RestartAsk, last: RestartAsk) => {
+    const { state } = new Life(main(GRACE, traps(10_000))).feed({ type: 'restartAsked', ask: first });
+    const { requestedMs, graceMs, next } = hear('self', state, last) ?? {};
+    return { atMs: (requestedMs ?? 0) - START, graceMs, nextMs: next && next.requestedMs - START };
+  };
 
-  it('two restarts are merged: the later one counts, for the members of both', () => {
-    const { requestedMs, among } = merged(ask(0, { among: ['a'] }), ask(100, { among: ['b'] }));
-    assert.deepEqual([requestedMs, [...(among ?? [])].sort()], [START + 100, ['a', 'b']]);
-    assert.equal(merged(first, last).graceMs, undefined);
-    assert.equal(merged(last, { ...first, requestedMs: START + 200 }).graceMs, 4_000);
+  it('a later request takes the place of a restart if it names all of its members', () => {
+    const some = ask(0, { among: ['self', 'a'] });
+    for (const among of [undefined, ['a', 'self', 'b']])
+      assert.deepEqual(during(some, ask(100, { among, graceMs: 4_000 })), {
+        atMs: 100,
+        graceMs: 4_000,
+        nextMs: undefined,
+      });
+    assert.equal(during(ask(0), ask(100, { byRule: 88 })).atMs, 100);
   });
 
-  it('merged restarts cut no grace period short (seed 817)', () => {
-    const some = { ...last, among: ['a', 'b'] };
-    assert.equal(merged(first, some).graceMs, undefined);
-    assert.equal(merged(first, { ...some, graceMs: 9_000 }).graceMs, 9_000);
-    assert.equal(merged(first, { ...some, graceMs: 2_000 }).graceMs, 4_000);
-    assert.equal(merged({ ...first, among: ['b', 'c'] }, { ...some, graceMs: 9_000 }).graceMs, 9_000);
-    assert.equal(merged({ ...first, among: ['b', 'c'] }, some).graceMs, undefined);
+  it('any other later request waits, also one without the rule of the restart', () => {
+    assert.deepEqual(
+      [during(ask(0), ask(100, { among: ['self'] })).nextMs, during(ask(0), ask(0)).nextMs],
+      [100, undefined],
+    );
+    assert.equal(during(ask(0, { byRule: 88 }), ask(100)).nextMs, 100);
+  });
+
+  it('a member goes on with the request that waits before it starts again', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [alive('other')], child: traps(100) });
+    for (const [atMs, names] of [
+      [0, ['self']],
+      [100, ['self', 'other']],
+    ] as const)
+      life.feed({ type: 'restartAsked', ask: ask(atMs, { among: names }) });
+    life.pass(1_000);
+    assert.deepEqual([life.spawns, life.tombstone.RestartRequested], [[0], START + 100]);
+    const other = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 100 } as const;
+    assert.equal(life.see(stopping('other', undefined, other)).spawns.length, 2);
   });
 
   it('a restart is heard of without sockets after an earlier read (seed 2043064)', () => {
@@ -155,12 +175,15 @@ describe('a restart in place', () => {
     assert.equal(life.tombstone.PodRestarts, 1);
   });
 
-  it('a member does not start again while a later restart is doubted (seed 5004565)', () => {
+  it('a member goes on with a later restart of which it reads before it starts (seed 5004565)', () => {
     const life = new Life(main(GRACE, traps(100)));
     life.feed({ type: 'restartAsked', ask: ask(0) });
     const told = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START + 10 } as const;
     life.see({ ...stopping('other', undefined, told), foundAtStart: true }).pass(5_000);
-    assert.deepEqual([life.spawns, life.tombstone.PodRestarts], [[0, 1_000], 1]);
+    assert.deepEqual(
+      [life.spawns, life.tombstone.PodRestarts, life.tombstone.RestartRequested],
+      [[0, 100], 1, START + 10],
+    );
   });
 
   it('a restart waits for its deadline, and 6 s, for a member that has not heard of it', () => {
@@ -259,9 +282,11 @@ const rests = (name: string) => {
 };
 
 describe('a member that starts during a restart in place', () => {
-  it('a member that starts during a restart takes part', () => {
+  it('a member that starts during a restart takes no part and says so (seed 70064963)', () => {
     const life = new Life({ config, peers: [alive('work', {}, { foundAtStart: true }), rests('other')] }).pass(2_000);
-    assert.equal(life.state.stop?.reason, 'restart requested');
+    assert.deepEqual([life.state.stop, life.spawns, life.signals], [undefined, [0], []]);
+    const { RestartRequested, StopReason, PodRestarts } = life.tombstone;
+    assert.deepEqual([RestartRequested, StopReason, PodRestarts], [told.RestartRequested, undefined, undefined]);
   });
 
   it('a member that starts after others have started again does not take part', () => {

@@ -1,9 +1,9 @@
 /** Records a stop: for good, or for a restart in place, which is a stop that ends in another start. */
 import { earlier, requestDeadline } from '../../pod/deadline.ts';
-import { isNews, isRestarting, merged } from '../../pod/restart.ts';
+import { hear, isRestarting } from '../../pod/restart.ts';
 import { SIGTERM } from '../../signals.ts';
 import { type Draft, note, say, update } from '../../state/draft.ts';
-import { RESTART, type RestartAsk, type Stop } from '../../state/state.ts';
+import { RESTART, type Restart, type RestartAsk, type Stop } from '../../state/state.ts';
 import { type Instant, instantAt, rfc3339 } from '../../time.ts';
 import { longestDrainMs } from './drain.ts';
 
@@ -21,28 +21,32 @@ export function recordStop(draft: Draft, details: StopDetails, at: Instant, wait
   });
 }
 
-/** Ignores requests to a member that stops for good, and those for a restart that it has completed. */
 export function askForRestart(draft: Draft, ask: RestartAsk): void {
   const { config, state } = draft;
-  if (!isNews(state, ask)) return;
-  const { now, startedAtMs, restart, stop, deadline } = state;
+  const restart = hear(config.name, state, ask);
+  if (restart === undefined) return;
+  const { now, startedAtMs, deadline } = state;
+  if (restart.againSinceMs !== undefined || restart.next !== undefined) return update(draft, { restart });
   // A life that began after the request gets its full grace period from now.
-  const bornMs = Math.max(startedAtMs, restart?.againSinceMs ?? 0);
+  const bornMs = Math.max(startedAtMs, state.restart?.againSinceMs ?? 0);
   const at = ask.requestedMs < bornMs ? now : instantAt(now, Math.min(ask.requestedMs, now.mono));
   const asked = requestDeadline(config, at.mono, ask);
-  if (isRestarting(state) && restart !== undefined && stop !== undefined && deadline !== undefined) {
-    const all = { ...restart, ...merged(restart, ask) };
-    const nearest = ask.graceMs === undefined ? deadline : earlier(deadline, asked);
-    return update(draft, {
-      restart: all,
-      stop: { ...stop, among: all.among },
-      deadline: { ...nearest, shared: all.among === undefined },
-    });
-  }
-  update(draft, { restart: { ...ask, passedMs: restart?.requestedMs }, deadline: asked });
+  if (isRestarting(state)) return goOn(draft, restart, ask.graceMs === undefined ? deadline : earlier(deadline, asked));
+  update(draft, { restart, deadline: asked });
   const { among } = ask;
   const details = { origin: 'platform', reason: RESTART, signal: SIGTERM, requests: 0, among } as const;
   recordStop(draft, details, at, longestDrainMs(config));
   note(draft, 'restart requested', { By: ask.by });
   say(draft, 'info', 'asked to restart in place', { by: ask.by });
+}
+
+/** The stop under way is from now on that of the next restart. */
+export function goOn(draft: Draft, restart: Restart, deadline = draft.state.deadline): void {
+  const { stop } = draft.state;
+  const { among } = restart;
+  update(draft, {
+    restart,
+    stop: stop && { ...stop, among },
+    deadline: deadline && { ...deadline, shared: among === undefined },
+  });
 }
