@@ -121,6 +121,8 @@ struct notifications {
 
 /* Opens the socket once, for the commands that are started from now on. */
 void open_notifications(struct init *init, bool all);
+/* The socket; -1: there is none, or the last message waits. */
+int polled_notifications(const struct init *init);
 /* Reads one message, so that a flood delays no signal. */
 void read_notification(struct init *init);
 

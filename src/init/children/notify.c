@@ -77,6 +77,10 @@ static void drop_notification(struct notifications *notifications, pid_t sender)
       ", as too long, or not from the command; --notify all takes it from every process of this container\n");
 }
 
+int polled_notifications(const struct init *init) {
+  return init->notifications.waits && !init->alone ? -1 : init->notifications.fd;
+}
+
 void read_notification(struct init *init) {
   struct notifications *notifications = &init->notifications;
   union {

@@ -60,8 +60,7 @@ static void wait_for_anything(struct init *init) {
   polled[POLLED_SIGNALS] = (struct pollfd){.fd = init->signals, .events = POLLIN};
   polled[POLLED_SUPERVISOR] =
       (struct pollfd){.fd = init->connection.fd, .events = (short)(unsent ? POLLIN | POLLOUT : POLLIN)};
-  int notifications = init->notifications.waits && !init->alone ? -1 : init->notifications.fd;
-  polled[POLLED_NOTIFICATIONS] = (struct pollfd){.fd = notifications, .events = POLLIN};
+  polled[POLLED_NOTIFICATIONS] = (struct pollfd){.fd = polled_notifications(init), .events = POLLIN};
   size_t peers_end = poll_peers(&init->liveness, polled, POLLED_PEERS);
   size_t watched_end = poll_watched(init, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
