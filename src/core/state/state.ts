@@ -173,7 +173,9 @@ export interface Hook {
 export interface Notified {
   readonly ready: boolean;
   readonly stopping: boolean;
-  readonly status?: string;
+  /** Since its RELOADING=1 it has not said READY=1 again. */
+  readonly reloading: boolean;
+  readonly status?: string | undefined;
   /** Until then it asks for time. */
   readonly busyUntilMs?: number;
   /** How many assignments meant nothing here. */

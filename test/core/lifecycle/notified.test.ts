@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
-import { readinessOf, startednessOf } from '../../../src/core/lifecycle/ready/readiness.ts';
+import { readinessOf, startednessOf, waitsFor } from '../../../src/core/lifecycle/ready/readiness.ts';
 import { evidenceOf } from '../../../src/core/lifecycle/stop/record.ts';
 import { ADAPTIVE_DRAIN, command, mainConfig, probes } from '../helpers.ts';
 import { Life } from '../life.ts';
@@ -53,6 +53,17 @@ describe('a notification', () => {
     assert.equal(isHealthy(tell(life, 'READY=1', 2)), true);
   });
 
+  it('a command that reloads is not ready until it says READY=1 again', () => {
+    const life = tell(tell(notified(), 'READY=1'), 'RELOADING=1\nMONOTONIC_USEC=5');
+    const { Started } = life.tombstone;
+    assert.deepEqual(readinessOf(life.state, 'keep'), { ok: false, why: 'the command says that it reloads' });
+    assert.deepEqual([isHealthy(life), startednessOf(life.state).ok], [false, true]);
+    assert.equal(waitsFor(life.config, life.state), 'READY=1 of the command');
+    tell(life, 'READY=1');
+    assert.deepEqual([isHealthy(life), life.tombstone.Started], [true, Started]);
+    assert.ok(life.done.some(({ effect }) => effect.type === 'log' && effect.message === 'has reloaded'));
+  });
+
   it('STOPPING=1 takes readiness away', () => {
     const life = tell(tell(notified(), 'READY=1'), 'STOPPING=1');
     assert.deepEqual(readinessOf(life.state, 'keep'), { ok: false, why: 'the command says that it stops' });
@@ -95,13 +106,17 @@ describe('a notification', () => {
     assert.equal(life.tombstone.Status, '[31mred');
     tell(life, `STATUS=${'é'.repeat(300)}`);
     assert.equal(life.tombstone.Status, 'é'.repeat(100));
+    assert.equal(tell(tell(notified(), 'STATUS=x'), 'STATUS=').tombstone.Status, undefined);
     life.signal(TERM).endChild(0).pass(5_000);
     assert.equal(evidenceOf(life.config, life.state).Status, 'é'.repeat(100));
   });
 
   it('all else is ignored and counted', () => {
-    const life = tell(notified(), 'MAINPID=7\nREADY=2\nEXTEND_TIMEOUT_USEC=-1\n=\nnonsense\nWATCHDOG=1');
-    assert.equal(life.state.notified?.ignored, 6);
+    const life = tell(
+      notified(),
+      'MAINPID=7\nREADY=2\nEXTEND_TIMEOUT_USEC=-1\n=\nnonsense\nMONOTONIC_USEC=1\nconstructor=1\n__proto__=1',
+    );
+    assert.deepEqual(life.state.notified, { ready: false, stopping: false, reloading: false, ignored: 8 });
     assert.equal(isHealthy(life), false);
   });
 });

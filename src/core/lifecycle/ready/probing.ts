@@ -52,7 +52,7 @@ export function markHealth(draft: Draft): void {
   if (child.is !== 'alive') return;
   const isStarted =
     chronicle.started !== undefined || (isUp(draft, 'startup') && isPostStartDone(draft) && saysReady(draft));
-  const isHealthy = isStarted && isUp(draft, 'readiness') && state.notified?.stopping !== true;
+  const isHealthy = isStarted && isUp(draft, 'readiness') && !isLeaving(state);
   if (isStarted === (chronicle.started !== undefined) && isHealthy === (chronicle.healthy !== undefined)) return;
   const time = rfc3339(state.now.wall);
   const started = isStarted ? (chronicle.started ?? time) : undefined;
@@ -89,6 +89,11 @@ function probeDueAtMs(state: State, kind: ProbeKind, { delayMs }: Probe): number
 /** A probe that is not declared counts as up. */
 function isUp({ config, state }: Draft, kind: ProbeKind): boolean {
   return config.probes[kind] === undefined || vitalOf(state, kind).verdict === 'up';
+}
+
+/** It says that it stops or reloads. */
+function isLeaving({ notified }: State): boolean {
+  return notified?.stopping === true || notified?.reloading === true;
 }
 
 function saysReady({ config, state }: Draft): boolean {

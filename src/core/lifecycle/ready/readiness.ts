@@ -42,6 +42,7 @@ export function readinessOf(state: State, onDrain: OnDrain): Verdict {
   if (onDrain === 'fail' && (state.stop !== undefined || state.failing !== undefined))
     return { ok: false, why: 'asked to stop' };
   if (state.notified?.stopping === true) return { ok: false, why: 'the command says that it stops' };
+  if (state.notified?.reloading === true) return { ok: false, why: 'the command says that it reloads' };
   return state.chronicle.healthy === undefined
     ? { ok: false, why: 'the readiness probe has not succeeded' }
     : { ok: true, why: 'ok' };
@@ -102,7 +103,7 @@ function startWaits(
   if (chronicle.healthy !== undefined || notified?.stopping === true) return undefined;
   if (probes.startup !== undefined && vitals.startup?.verdict !== 'up') return 'the startup probe';
   if (postStart !== undefined && hooks.postStart?.ok !== true) return 'the post-start hook';
-  if (notifies && notified?.ready !== true) return 'READY=1 of the command';
+  if (notifies && (notified?.ready !== true || notified.reloading === true)) return 'READY=1 of the command';
   return 'the readiness probe';
 }
 
