@@ -28,10 +28,13 @@ onBench('the next message waits until the last one is acknowledged, also across 
   assert.equal((await notified(next))[2], 'B=2');
 });
 
-onBench('a message wakes a supervisor that sleeps', async (bench) => {
+onBench('a message wakes a supervisor that sleeps, but WATCHDOG=1 alone does not', async (bench) => {
   const { init, supervisor } = await beginNotified(bench);
   await fallAsleep({ init, supervisor });
-  init.write(`export text=STATUS=here; ${STAY} &\n`);
+  for (const text of ['WATCHDOG=1', 'STATUS=here']) {
+    init.write(`export text=${text}; ${STAY} &\n`);
+    await waitFor(`${text} is sent`, () => init.stdout().includes(`sent ${text}`));
+  }
   assert.equal((await notified(await init.supervisor()))[2], 'STATUS=here');
 });
 

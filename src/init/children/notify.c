@@ -77,6 +77,14 @@ static void drop_notification(struct notifications *notifications, pid_t sender)
       ", as too long, or not from the command; --notify all takes it from every process of this container\n");
 }
 
+/* Messages that wake no supervisor: a barrier is over when it was read, and there is no watchdog. */
+static bool asks_nothing(const char *text, size_t length) {
+  static const char *const silent[] = {"", "BARRIER=1", "WATCHDOG=1"};
+  for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+    if (length == strlen(silent[i]) && memcmp(text, silent[i], length) == 0) return true;
+  return false;
+}
+
 int polled_notifications(const struct init *init) {
   return init->notifications.waits && !init->alone ? -1 : init->notifications.fd;
 }
@@ -99,8 +107,7 @@ void read_notification(struct init *init) {
   for (ssize_t i = 0; i < length; i++)
     if (notifications->text[i] == 0) notifications->text[i] = '?'; /* NUL ends a field */
   notifications->used = (size_t)length;
-  if (length == strlen("BARRIER=1") && memcmp(notifications->text, "BARRIER=1", (size_t)length) == 0) length = 0;
-  if (length == 0) return;
+  if (asks_nothing(notifications->text, (size_t)length)) return;
   notifications->waits = true;
   push(&init->queue, (struct event){.kind = EV_NOTIFIED, .id = init->children.last_id, .value = notifications->dropped});
 }
