@@ -106,8 +106,8 @@ void read_notification(struct init *init) {
   if (!is_ours) return drop_notification(notifications, sender);
   for (ssize_t i = 0; i < length; i++)
     if (notifications->text[i] == 0) notifications->text[i] = '?'; /* NUL ends a field */
-  notifications->used = (size_t)length;
   if (asks_nothing(notifications->text, (size_t)length)) return;
+  notifications->used = (size_t)length;
   notifications->waits = true;
   push(&init->queue, (struct event){.kind = EV_NOTIFIED, .id = init->children.last_id, .value = notifications->dropped});
 }
