@@ -91,11 +91,8 @@ while True: say('READY=1')`;
   const env = { NOTIFY_SOCKET: address };
   const other = startContainer(scratch, { command: [PYTHON, '-c', flood], env, name: 'flood' });
   await waitForTombstone(scratch.graveyard, 'app', 'has heard its command', ({ Status }) => Status === 'mine');
-  const heard =
-    container
-      .stderr()
-      .split('\n')
-      .find((line) => line.includes('STATUS=mine')) ?? '';
+  // The log follows the tombstone.
+  const heard = await waitFor('the log has it', () => /^.*STATUS=mine.*(?=\n)/m.exec(container.stderr())?.[0]);
   assert.ok(JSON.parse(heard).dropped >= 2_000, heard);
   assert.equal(container.stderr().match(/dropped a message to NOTIFY_SOCKET from pid 0/g)?.length, 1);
   await container.signal('SIGTERM');
