@@ -212,6 +212,11 @@ const ROWS = {
     ...probe('liveness'),
     help: 'Probe whether the command still works. Failed: it is stopped, then --restart decides.',
   },
+  notify: {
+    ...oneOf(['off', 'command', 'all']),
+    default: 'off',
+    help: 'Give the command NOTIFY_SOCKET, to which it says READY=1 as to systemd; all: any process of the container may write to it.',
+  },
   postStart: {
     ...hook('postStart'),
     help: 'Run beside the command when it was spawned; it has started when both say so. Failed: the command is stopped.',

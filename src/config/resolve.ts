@@ -206,6 +206,7 @@ function runConfig(
       readiness: settings.readiness.value,
       liveness: settings.liveness.value,
     },
+    notifies: need(settings, 'notify') !== 'off',
     postStart: settings.postStart.value,
     preStop: settings.preStop.value,
     reload: settings.reload.value ?? [],
@@ -217,6 +218,9 @@ function runConfig(
     session: settings.session.value,
     solo: graveyard === undefined,
   };
+  const notify = need(settings, 'notify');
+  const commands =
+    notify === 'off' ? host.commands : [...host.commands, { type: 'notify', all: notify === 'all' } as const];
   const [address, url] = [settings.http.value, settings.otlp.value];
   return {
     member,
@@ -224,7 +228,7 @@ function runConfig(
     program,
     logLevel: need(settings, 'logLevel'),
     logFormat: need(settings, 'logFormat'),
-    host: { ...host, firstOnly: need(settings, 'signalTo') === 'first' },
+    host: { ...host, commands, firstOnly: need(settings, 'signalTo') === 'first' },
     sleepAfterMs: sleepOf(settings),
     http: address && { address, onDrain: need(settings, 'readyzOnDrain') },
     terminationLog: terminationLogOf(settings),

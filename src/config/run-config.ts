@@ -54,8 +54,11 @@ export interface HostSettings {
   readonly commands: readonly HostSetting[];
 }
 
-/** A request of tini's command line; commands of the host of the same names carry it out. */
-export type HostSetting = { readonly type: 'parentDeath'; readonly signal: number } | { readonly type: 'tellReaped' };
+/** Requests of tini's command line, and `--notify`; commands of the host of the same names carry them out. */
+export type HostSetting =
+  | { readonly type: 'parentDeath'; readonly signal: number }
+  | { readonly type: 'tellReaped' }
+  | { readonly type: 'notify'; readonly all: boolean };
 
 /** The configuration in the memo. Another version may have written it, without some fields. */
 export interface KeptConfig extends RunConfig {

@@ -237,6 +237,8 @@ export interface MemberConfig {
   readonly idleWhen: IdleCheck | undefined;
   readonly lingerMs: number;
   readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
+  /** The command has started when it says READY=1. */
+  readonly notifies: boolean;
   readonly postStart: HookAction | undefined;
   readonly preStop: HookAction | undefined;
   readonly reload: readonly Reload[];

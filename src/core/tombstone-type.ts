@@ -69,6 +69,8 @@ export interface Tombstone {
   readonly Started?: string;
   /** Since when this life is started and ready; absent while it is not. */
   readonly Healthy?: string;
+  /** What the command last said of itself, by STATUS= of sd_notify(3). */
+  readonly Status?: string;
   /** How the previous life of a command that was restarted in place ended. */
   readonly LastDied?: string;
   readonly LastExitCode?: number;

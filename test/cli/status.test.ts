@@ -34,6 +34,16 @@ describe('a row of the status', () => {
     );
   });
 
+  it('a line below the table has what a living member says of itself', () => {
+    const says = { Version: 1, Name: 'web', Status: 'Loading "a"' };
+    const lines = (...members: readonly Tombstone[]) =>
+      statusTable(found(...members), NOW, 80, '/g')
+        .split('\n')
+        .slice(2);
+    assert.deepEqual(lines(says), ['web: says "Loading \\"a\\""', '']);
+    assert.deepEqual(lines({ ...says, Died: '2026-01-02T03:04:00Z' }), ['']);
+  });
+
   it('the row of a dead member or a member of another boot shows no time left', () => {
     assert.equal(line({ Boot: 'boot-0', Deadline: 112_500 }).split(' ').at(-1), '-');
     assert.equal(line({ Boot: 'boot-1', Deadline: 112_500, Died: '2026-01-02T03:04:00Z' }).split(' ').at(-1), '-');

@@ -35,6 +35,7 @@ describe('the configuration of `sexton -- command`', () => {
         idleWhen: undefined,
         lingerMs: 0,
         probes: { startup: undefined, readiness: undefined, liveness: undefined },
+        notifies: false,
         postStart: undefined,
         preStop: undefined,
         reload: [],
@@ -215,6 +216,7 @@ restartPolicyRules:
       startup: 'tcp://127.0.0.1:5432,failures=30',
       readiness: 'http://127.0.0.1:8080/healthz,period=2s,timeout=500ms,successes=2',
       liveness: "exec:sh -c 'test -e /tmp/alive, || exit 1',delay=5s,grace=3s",
+      notify: 'all',
       postStart: 'POST http://127.0.0.1:8080/started',
       preStop: 'sleep:5s',
       reload: "/etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'",
@@ -253,7 +255,11 @@ restartPolicyRules:
     for (const other of [byVariables, byFile, byYaml]) {
       assert.deepEqual(other.run.member, byFlags.run.member);
       assert.deepEqual(other.run.http, byFlags.run.http);
-      assert.deepEqual(other.run.host, { firstOnly: true, missesOrphans: false, commands: [] });
+      assert.deepEqual(other.run.host, {
+        firstOnly: true,
+        missesOrphans: false,
+        commands: [{ type: 'notify', all: true }],
+      });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
       assert.deepEqual(other.run.otlp, byFlags.run.otlp);
       assert.deepEqual(

@@ -10,6 +10,7 @@ export type AnyAction =
   | Action
   | { readonly do: 'ask'; readonly graceMs: number | undefined; readonly among: readonly string[] | undefined }
   | { readonly do: 'change'; readonly index: number }
+  | { readonly do: 'tell'; readonly text: string }
   | { readonly do: 'kill'; readonly oom: boolean }
   /** The supervisor is lost; the next one comes after a while. */
   | { readonly do: 'lose'; readonly ms: number };
@@ -37,6 +38,7 @@ export const member: fc.Arbitrary<MemberConfig> = fc
   .record({
     base: config,
     probes: fc.record({ startup: probe('startup'), readiness: probe('readiness'), liveness: probe('liveness') }),
+    notifies: fc.boolean(),
     postStart: hook('post-start'),
     preStop: hook('pre-stop'),
     reload: fc.array(
@@ -79,6 +81,8 @@ export const script: fc.Arbitrary<ChildScript> = fc
   })
   .map(({ base, stray, actions }) => ({ ...base, actions, ...(stray !== undefined && { stray }) }));
 
+const TOLD = ['READY=1', 'STOPPING=1', 'RELOADING=1', 'EXTEND_TIMEOUT_USEC=3000000', 'STATUS=well\nREADY=1'];
+
 const other: fc.Arbitrary<AnyAction> = fc.oneof(
   fc.record({
     do: fc.constant('ask' as const),
@@ -86,6 +90,7 @@ const other: fc.Arbitrary<AnyAction> = fc.oneof(
     among: fc.constantFrom(undefined, ['self'], ['self', 'a']),
   }),
   fc.record({ do: fc.constant('change' as const), index: fc.nat(2) }),
+  fc.record({ do: fc.constant('tell' as const), text: fc.constantFrom(...TOLD) }),
   fc.record({ do: fc.constant('kill' as const), oom: fc.boolean() }),
   fc.record({ do: fc.constant('lose' as const), ms: fc.constantFrom(0, 907, 20_011) }),
 );
@@ -102,6 +107,7 @@ export const anything: fc.Arbitrary<readonly AnyAction[]> = fc
 export function performAny(life: Life, todo: AnyAction): void {
   if (todo.do === 'ask') life.askToStop(todo.graceMs, todo.among);
   else if (todo.do === 'change') life.feed({ type: 'fileChanged', index: todo.index });
+  else if (todo.do === 'tell') life.feed({ type: 'notified', id: life.state.births, dropped: 0, text: todo.text });
   else if (todo.do === 'kill') {
     if (life.state.child.is === 'alive') life.killChild(todo);
   } else if (todo.do === 'lose') {

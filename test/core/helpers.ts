@@ -46,6 +46,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     idleWhen: undefined,
     lingerMs: 0,
     probes: { startup: undefined, readiness: undefined, liveness: undefined },
+    notifies: false,
     postStart: undefined,
     preStop: undefined,
     reload: [],

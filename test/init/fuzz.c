@@ -74,6 +74,9 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_PARENT_DEATH:
       require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
+    case OP_NOTIFY:
+      require(op->index <= 1);
+      break;
     case OP_TELL_REAPED:
     case OP_SLEEP:
       break;

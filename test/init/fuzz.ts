@@ -35,6 +35,7 @@ const OPERATIONS = [
   ['first-only', '1'],
   ['parent-death', '9'],
   ['tell-reaped'],
+  ['notify', '1'],
   ['prepared-ends', '1', '15', '5000', '11', '/web', '/log', '0', 's', '0', '255', '1', '256', '\u00010', 'a', 'b'],
   ['asleep-at', '/graveyard/web'],
   ['prepared-ends', '1', '15', '0', '0'],

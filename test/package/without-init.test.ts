@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { NODE } from '../helpers/paths.ts';
+import { NODE, ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { MAJORS, nodeDirectory, packed, TOO_OLD } from './installed.ts';
 
@@ -66,6 +66,13 @@ for (const [what, change, why] of [
     assertWithoutInit(spawnSync(NODE, sexton), why);
   });
 }
+
+test('without an init --notify is refused in one line', () => {
+  const words = [join(ROOT, 'src/cli/main.ts'), 'run', '--notify', 'command', '--', 'echo', 'started'];
+  const ran = spawnSync(NODE, words, { encoding: 'utf8' });
+  assert.deepEqual([ran.status, ran.stdout], [125, '']);
+  assert.match(ran.stderr, /^sexton: cannot start: --notify: needs sexton-init, .*\n$/);
+});
 
 test('a Node that is too old says in one line which one is needed, and starts nothing', () => {
   const old = join(nodeDirectory(TOO_OLD), 'node');

@@ -22,7 +22,7 @@ const PROGRAMS = [
   ...['nginx', 'qemu-aarch64-static', 'spin', 'strace', 'tini', 'zsh'],
   // Those of test/servers.
   ...['apache2', 'caddy', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub', 'nats-server'],
-  ...['php-fpm8.2', 'postgres', 'puma', 'redis-server', 'squid', 'uwsgi-core'],
+  ...['php-fpm8.2', 'postgres', 'puma', 'redis-server', 'python3', 'squid', 'systemd-notify', 'uwsgi-core'],
 ];
 
 const IS_ROOT = process.getuid?.() === 0;

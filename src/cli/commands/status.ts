@@ -132,7 +132,16 @@ export function statusTable(
       ),
     );
   const table = rows.length === 0 ? `no tombstones in ${path}\n` : withBoldHeader(formatTable(HEADER, rows, width));
-  return `${table}${restartLines(members, now)}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
+  return `${table}${restartLines(members, now)}${statusLines(members)}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
+}
+
+/** `web: says "Loading the index, 40 %"`, of those that live. */
+function statusLines(members: readonly Tombstone[]): string {
+  return members
+    .map(({ Name, Status, Died }) =>
+      Status === undefined || Died !== undefined ? '' : `${Name}: says ${JSON.stringify(Status)}\n`,
+    )
+    .join('');
 }
 
 /** `proxy, web: restarted in place 2 times, the last one asked for 3m10s ago by web, uid 0, pid 71`, and a line end. */

@@ -29,6 +29,8 @@ export interface Evidence {
   readonly ContainerExitCode?: number;
   /** As in the tombstone: `signal TERM`, `mains finished`, `request`, `liveness`. Absent: there was no request. */
   readonly StopReason?: string;
+  /** What the command last said of itself, by STATUS= of sd_notify(3). */
+  readonly Status?: string;
   /** The stop was not over when this was written, and was here. */
   readonly Unfinished?: StageName;
   /** The members that it still holds for. */

@@ -69,6 +69,7 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   Born: time,
   Started: time,
   Healthy: time,
+  Status: text,
   LastDied: time,
   LastExitCode: (value) => (isCount(value) && value <= 255 ? value : undefined),
   LastReason: oneOf<DeathReason>(DEATH_REASONS),

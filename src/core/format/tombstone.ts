@@ -32,7 +32,7 @@ export const MAX_HISTORY = 64;
 export const MAX_START_AFTER = 64;
 /** Most names in `Mains`; with more it is left out. */
 export const MAX_MAINS = 16;
-/** Longest free text (`Session`, `StopReason`, details of the history), in bytes inside the quotes of JSON. */
+/** Longest free text (`Session`, `Status`, `StopReason`, details of the history), in bytes inside the quotes of JSON. */
 export const MAX_TEXT = 256;
 /** Longest name of a member, which is a DNS label: RFC 1123. */
 export const MAX_NAME = 63;
@@ -117,6 +117,7 @@ const KEYS = [
   'Born',
   'Started',
   'Healthy',
+  'Status',
   'LastDied',
   'LastExitCode',
   'LastReason',
@@ -146,7 +147,7 @@ function keyValue(key: (typeof KEYS)[number], value: Tombstone[(typeof KEYS)[num
   if (typeof value === 'object') {
     return JSON.stringify(value.slice(0, MAX_START_AFTER).map((name) => cleanText(name, MAX_NAME)));
   }
-  return scalar(value, key === 'Session' || key === 'StopReason' ? MAX_TEXT : MAX_TEXT / 2);
+  return scalar(value, key === 'Session' || key === 'StopReason' || key === 'Status' ? MAX_TEXT : MAX_TEXT / 2);
 }
 
 function scalar(value: string | number | boolean | undefined, maxBytes: number): string | undefined {

@@ -40,12 +40,13 @@ function undoSpawn(draft: Draft, child: Child & { is: 'spawning' | 'unstarted' }
 export function onSpawned(draft: Draft, { id, pid, at }: Event & { type: 'spawned' }): void {
   const { chronicle } = draft.state;
   const time = rfc3339(at.wall);
-  const { probes, postStart } = draft.config;
-  const started = probes.startup === undefined && postStart === undefined ? time : undefined;
+  const { probes, postStart, notifies } = draft.config;
+  const started = probes.startup === undefined && postStart === undefined && !notifies ? time : undefined;
   const healthy = probes.readiness === undefined ? started : undefined;
   update(draft, {
     births: id,
     child: { is: 'alive', id, pid, sinceMs: at.mono },
+    notified: undefined,
     chronicle: { ...chronicle, firstBorn: bornOf(chronicle) ?? time, born: time, started, healthy },
   });
   note(draft, 'started', { Pid: pid, Incarnation: id });

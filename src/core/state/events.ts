@@ -42,6 +42,8 @@ export type HostReport =
   | { readonly type: 'groupGone'; readonly id: number; readonly strays: number; readonly isWritten?: boolean }
   /** The host has sent `signal`: by the reflex `endWith` if `isByMains`, else by its fallback. */
   | { readonly type: 'stopSent'; readonly id: number; readonly signal: number; readonly isByMains: boolean }
+  /** A message of the life `id` to NOTIFY_SOCKET. `dropped`: how many the host has refused so far. */
+  | { readonly type: 'notified'; readonly id: number; readonly dropped: number; readonly text: string }
   /** After a `sweep`: no stray is left. */
   | { readonly type: 'straysGone' };
 

@@ -171,6 +171,19 @@ export interface Hook {
   readonly sinceMs: number;
 }
 
+/** What this life of the command has told by sd_notify(3). */
+export interface Notified {
+  readonly ready: boolean;
+  readonly stopping: boolean;
+  /** Since its RELOADING=1 it has not said READY=1 again. */
+  readonly reloading: boolean;
+  readonly status?: string | undefined;
+  /** Until then it asks for time. */
+  readonly busyUntilMs?: number;
+  /** How many assignments meant nothing here. */
+  readonly ignored: number;
+}
+
 /** What one probe of the child has shown. */
 export interface Vital {
   readonly verdict: 'unknown' | 'up' | 'down';
@@ -253,10 +266,12 @@ export interface State {
   readonly births: number;
   /** The child to which the host forwards the next stop request on its own; undefined: it asks us first. */
   readonly promptFor: number | undefined;
-  /** This and the next two belong to the current life of the child and end with it. */
+  /** This and the next three belong to the current life of the child and end with it. */
   readonly failing: Failing | undefined;
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
   readonly vitals: Readonly<Partial<Record<ProbeKind, Vital>>>;
+  /** undefined: nothing, or the memo of an older sexton. */
+  readonly notified?: Notified | undefined;
   /** By index in `startReady`; an entry is absent until the first answer. */
   readonly looks: Readonly<Record<number, ReadyCheck>>;
   readonly tasks: readonly Task[];

@@ -58,9 +58,11 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   struct children *children = &init->children;
   bool foreground = holds_foreground();
   pid_t pid = 0;
+  struct inherited in = init->in;
+  if (init->notifications.env) in.env = init->notifications.env;
   int error = !argv                             ? ENOMEM
               : children->count == MAX_CHILDREN ? EAGAIN
-                                                : start_program(&init->in, argv, prepare_child, foreground, &pid);
+                                                : start_program(&in, argv, prepare_child, foreground, &pid);
   children->last_id = id;
   if (foreground) children->foreground = id;
   if (error) {

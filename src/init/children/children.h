@@ -104,6 +104,28 @@ void sweep_strays(struct init *init, int number);
 /* Goes on with a sweep: to be called after anything was reaped, and at `sweep_at`. */
 void continue_sweep(struct init *init);
 
+/* Whether this process is the supervisor's or a helper's, and not the command's. */
+bool is_own(const struct init *init, pid_t pid, pid_t group);
+
+/* notify.c */
+struct notifications {
+  int fd;    /* -1: the socket is not open */
+  bool all;  /* messages of every process of this PID namespace count */
+  bool waits; /* a message is in the queue */
+  int dropped;
+  size_t used;
+  char *text;     /* MAX_OUTPUT_BYTES; the message that waits */
+  char **env;     /* what the command gets; NULL: as inherited */
+  char entry[64]; /* the variable NOTIFY_SOCKET in it */
+};
+
+/* Opens the socket once, for the commands that are started from now on. */
+void open_notifications(struct init *init, bool all);
+/* The socket; -1: there is none, or the last message waits. */
+int polled_notifications(const struct init *init);
+/* Reads one message, so that a flood delays no signal. */
+void read_notification(struct init *init);
+
 /* program.c */
 /*
  * Starts a program and returns an errno, or 0. The new process calls `prepare(with)` first, which returns an errno or 0

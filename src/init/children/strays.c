@@ -1,13 +1,16 @@
 /* Strays, such as daemons of the application. The kernel has no event for an adoption, so init polls for them. */
 #include "init.h"
 
+bool is_own(const struct init *init, pid_t pid, pid_t group) {
+  const struct supervisor *supervisor = &init->supervisor;
+  if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return true;
+  return pid == supervisor->abandoned || is_helpers_group(&init->helpers, group);
+}
+
 /* A process in the group of a child or helper is signalled, and waited for, with that group. */
 static bool is_stray(const struct init *init, pid_t pid) {
-  const struct supervisor *supervisor = &init->supervisor;
   pid_t group = getpgid(pid);
-  if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return false;
-  return pid != supervisor->abandoned && !is_childs(&init->children, pid, group) &&
-         !is_helpers_group(&init->helpers, group);
+  return !is_own(init, pid, group) && !is_childs(&init->children, pid, group);
 }
 
 static bool visit_stray(void *init, pid_t pid) { return is_stray(init, pid); }

@@ -36,7 +36,7 @@ struct memo {
   char *bytes;
 };
 
-enum { MAX_POLLED = 4 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS };
+enum { MAX_POLLED = 5 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS };
 
 /* The long arrays of the groups, together in one place, so that few pages are in use. */
 struct storage {
@@ -49,6 +49,7 @@ struct storage {
   char names[(1 + MAX_QUIET) * (MAX_NAME_BYTES + 1) + 1];
   char news[MAX_NEWS_BYTES];
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
+  alignas(4096) char notification[MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
   alignas(4096) char prepared[MAX_PREPARED_BYTES];
   alignas(4096) char out[MAX_HELLO_BYTES];
@@ -74,6 +75,7 @@ struct init {
   struct strays strays;
   struct helpers helpers;
   struct children children;
+  struct notifications notifications;
   struct reflexes reflexes;
   struct storage storage;
 };

@@ -7,9 +7,7 @@
  * an event in a queue, which shrinks when a commit acknowledges it. Memory is static and bounded. Init touches a page
  * only when it needs it, which keeps an idle init below 100 KB.
  */
-#include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -44,7 +42,7 @@ static void act_in_time(struct init *init) {
   end_hanging_supervisor(init);
 }
 
-enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_PEERS, EACH_POLL_MS = 20 };
+enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_NOTIFICATIONS, POLLED_PEERS, EACH_POLL_MS = 20 };
 
 /*
  * Polls one descriptor at a time, where the limit of open files is below what init polls at once: poll(2), EINVAL.
@@ -62,6 +60,7 @@ static void wait_for_anything(struct init *init) {
   polled[POLLED_SIGNALS] = (struct pollfd){.fd = init->signals, .events = POLLIN};
   polled[POLLED_SUPERVISOR] =
       (struct pollfd){.fd = init->connection.fd, .events = (short)(unsent ? POLLIN | POLLOUT : POLLIN)};
+  polled[POLLED_NOTIFICATIONS] = (struct pollfd){.fd = polled_notifications(init), .events = POLLIN};
   size_t peers_end = poll_peers(&init->liveness, polled, POLLED_PEERS);
   size_t watched_end = poll_watched(init, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
@@ -89,23 +88,9 @@ static _Noreturn void run(struct init *init) {
     }
     take_polled_peers(&init->liveness, polled, POLLED_PEERS, peers);
     read_helpers(&init->helpers, polled);
+    if (polled[POLLED_NOTIFICATIONS].revents) read_notification(init);
     if (polled[POLLED_SIGNALS].revents) read_signals(init);
   }
-}
-
-/* Random per start of init. AT_RANDOM is only the fallback: it seeds the stack protector, and this id is published. */
-static void make_host_id(char id[33]) {
-  unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != sizeof bytes) {
-    const unsigned char *random = (const unsigned char *)getauxval(AT_RANDOM);
-    memset(bytes, 0, sizeof bytes);
-    if (random) memcpy(bytes, random, sizeof bytes);
-  }
-  for (size_t i = 0; i < sizeof bytes; i++) {
-    id[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-    id[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-  }
-  id[32] = 0;
 }
 
 /* A stop request that has already come prevents the start. */
@@ -209,7 +194,7 @@ static void set_up(struct init *init) {
   init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
   init->grace.kill_at = init->grace.leave_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
-  init->directory.fd = init->directory.inotify = init->sleep.shown = -1;
+  init->directory.fd = init->directory.inotify = init->sleep.shown = init->notifications.fd = -1;
   init->supervisor.oom_kills = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->forwarding.fallback.wait_ms = DEFAULT_WAIT_MS;
@@ -225,6 +210,7 @@ static void set_up(struct init *init) {
   init->directory.news = storage->news;
   init->strays.swept = storage->swept;
   init->helpers.outputs = storage->outputs;
+  init->notifications.text = storage->notification;
   init->reflexes.words = storage->prepared;
 }
 
@@ -249,6 +235,6 @@ int main(int argc, char **argv, char **env) {
   prepare(init);
   init->self.started_at = init->supervisor.heard_at = init->supervisor.gone_at = now_ms();
   start_at_once(init);
-  make_host_id(init->self.host_id);
+  make_random_id(init->self.host_id);
   run(init);
 }

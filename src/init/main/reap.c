@@ -22,6 +22,8 @@ void reap(struct init *init) {
   struct children *children = &init->children;
   int status;
   init->has_to_reap = false;
+  /* What a process says last is there before its end. */
+  if (polled_notifications(init) != -1) read_notification(init);
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
     if (pid == supervisor->pid) {
       if (!WIFSTOPPED(status)) on_supervisor_died(init, "it dies again and again");

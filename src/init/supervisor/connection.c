@@ -35,6 +35,8 @@ static size_t encode_next(struct init *init, char *out) {
   size_t length;
   if (queue->sent == queue->count) return encode_news(&init->directory, out);
   const struct event *event = &queue->events[queue->sent++];
+  if (event->kind == EV_NOTIFIED)
+    return encode_event(out, event, init->notifications.text, init->notifications.used);
   const char *output = output_of(&init->helpers, event, &length);
   return encode_event(out, event, output, length);
 }

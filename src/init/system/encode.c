@@ -50,6 +50,7 @@ static const struct {
     [EV_HELPER_EXITED] = {"helper-ended", "iCvo"},
     [EV_HELPER_KILLED] = {"helper-ended", "iSvo"},
     [EV_HELPER_FAILED] = {"helper-ended", "iEeo"},
+    [EV_NOTIFIED] = {"notified", "ivo"},
 };
 
 static char *put_field(char *at, char field, const struct event *event) {

@@ -131,6 +131,7 @@ static const struct {
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
     [OP_END_WITH] = {"end-with", "inbhsw"},
+    [OP_NOTIFY] = {"notify", "b"},
     [OP_EXIT] = {"exit", "c"},
 };
 

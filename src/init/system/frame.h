@@ -25,7 +25,7 @@ enum {
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
   OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SWEEP, OP_FIRST_ONLY, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_SLEEP,
-  OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_EXIT,
+  OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_EXIT,
 };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
@@ -33,7 +33,8 @@ struct operation {
   enum operation_kind kind;
   uint64_t seq;          /* ack */
   uint64_t id;           /* exec, end-helper: of a helper; watch: its number; all others: of a child */
-  uint32_t index, count; /* spawn; count: all with words; watch: sockets, quiet names; index: end-with, killed count */
+  uint32_t index, count; /* spawn; count: all with words; watch: sockets, quiet names; index: end-with, killed count;
+                            notify, all? */
   uint32_t limit;        /* exec; end-with: how many mains have to be gone */
   uint32_t code, holds;  /* exit; end-with */
   const char *text;      /* memo, listen, asleep-at, and the first of `count` words; watch: all of its strings */
@@ -70,7 +71,7 @@ uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
 enum event_kind {
   EV_SIGNAL, EV_FORWARDED, EV_SPAWNED, EV_SPAWN_FAILED, EV_OVERDUE, EV_EXITED, EV_KILLED, EV_END_WRITTEN, EV_STOP_SENT,
-  EV_GROUP_GONE, EV_STRAYS_GONE, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED,
+  EV_GROUP_GONE, EV_STRAYS_GONE, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED,
 };
 
 struct event {
@@ -78,7 +79,7 @@ struct event {
   int64_t at;
   int64_t wall;      /* end-written, stop-sent: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
-  int32_t value;     /* signal, errno, exit code, signal of death or number of strays */
+  int32_t value;     /* signal, errno, exit code, signal of death, number of strays or of dropped messages */
   uint8_t as;        /* forwarded: the number it was sent as */
   uint8_t kind;      /* enum event_kind */
   bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped;
@@ -90,7 +91,7 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
 
 /*
  * Each returns the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or MAX_HELLO_BYTES for `hello` and
- * news. `output` is that of a helper, without NUL. `why` is empty where no supervisor slept, and
+ * news. `output` is that of a helper, or a notification, without NUL. `why` is empty where no supervisor slept, and
  * `plain`, of which 64 bytes are sent, where none is needed.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);

@@ -138,6 +138,13 @@ void signal_target(pid_t target, int number) {
   continue_stopped(target);
 }
 
+pid_t parent_of(pid_t pid) {
+  struct process process;
+  char name[12];
+  put_digits(name, (uint64_t)pid, 1);
+  return read_process(name, &process) ? process.parent : -1;
+}
+
 size_t visit_living_children(bool (*visit)(void *with, pid_t pid), void *with) {
   char bytes[2048];
   size_t found = 0;

@@ -4,6 +4,7 @@
 #include <stdalign.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -107,6 +108,22 @@ char *put_digits(char *out, uint64_t number, int width) {
   while (count > 0) *out++ = digits[--count];
   *out = 0;
   return out;
+}
+
+/* AT_RANDOM is only the fallback: it seeds the stack protector, and ids are published. */
+char *make_random_id(char id[33]) {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != sizeof bytes) {
+    const unsigned char *random = (const unsigned char *)getauxval(AT_RANDOM);
+    memset(bytes, 0, sizeof bytes);
+    if (random) memcpy(bytes, random, sizeof bytes);
+  }
+  for (size_t i = 0; i < sizeof bytes; i++) {
+    id[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
+    id[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
+  }
+  id[32] = 0;
+  return id + 32;
 }
 
 bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }

@@ -34,6 +34,9 @@ void set_mask(uint64_t mask, uint64_t *old);
 /* As fork(2). vfork(2) would wait for an exec that may hang. */
 pid_t start_process(void);
 
+/* Writes 32 random hex digits and a NUL, and returns the place of the NUL. */
+char *make_random_id(char id[33]);
+
 /* Moves a descriptor away from 0 to 2, where it would fill a gap that the application was given. */
 int move_high(int fd);
 /* Closes these descriptors now or at exec. It makes system calls only, so it may stand between fork and exec. */
@@ -62,5 +65,7 @@ void say(const char *first, const char *second, const char *third);
 /* processes.c */
 /* Signals a pid, or the group of a negative one. A signal that asks for an end also continues stopped processes. */
 void signal_target(pid_t target, int number);
+/* -1: there is no such process, or no /proc. */
+pid_t parent_of(pid_t pid);
 /* Visits each child of init that is no zombie; returns how many visits were true. It finds none without /proc. */
 size_t visit_living_children(bool (*visit)(void *with, pid_t pid), void *with);

@@ -149,6 +149,7 @@ export class ExecaHost implements Host {
         return;
       case 'parentDeath':
       case 'tellReaped':
+      case 'notify':
       case 'watch':
       case 'sleep':
       case 'asleepAt':

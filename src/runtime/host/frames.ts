@@ -156,6 +156,10 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       } as const;
     case 'group-gone':
       return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
+    case 'notified': {
+      const event = { type: 'notified', ...base(6), id: number(fields, 3, 0, MAX_ID) } as const;
+      return { ...event, dropped: number(fields, 4, 0, MAX_PID), text: fields[5] ?? '' };
+    }
     case 'strays-gone':
       return { type: 'straysGone', ...base(3) };
     case 'helper-ended':
@@ -240,6 +244,8 @@ function commandFields(command: HostCommand): string[] {
       return ['parent-death', signalField(command.signal)];
     case 'tellReaped':
       return ['tell-reaped'];
+    case 'notify':
+      return ['notify', command.all ? '1' : '0'];
     case 'watch': {
       const quiet = command.quiet.map((name) => text('name', name, MAX_NAME));
       const sockets = command.sockets.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));

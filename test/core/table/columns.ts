@@ -51,6 +51,9 @@ export const GROUPS: readonly Group[] = [
       ofChild('it exited with 0, nothing is left', 'exit 0', 'alive', (id) => [exited(id, 0), emptied(id, 0)]),
       ofChild('it exited with 1, nothing is left', 'exit 1', 'alive', (id) => [exited(id, 1), emptied(id, 0)]),
       ofChild('it exited with 1, others of its group are left', 'exit 1', 'alive', (id) => [exited(id, 1)]),
+      ofChild('it says `STOPPING=1`', 'STOPPING=1', 'alive', (id) => [
+        { type: 'notified', id, dropped: 0, text: 'STOPPING=1' },
+      ]),
       ofChild('its group is empty', 'group empty', 'leftovers', (id) => [emptied(id, 0)]),
       ofChild('its group is empty, strays are left', 'strays left', 'leftovers', (id) => [emptied(id, 1)]),
       ofChild('the strays are gone', 'strays gone', 'leftovers', () => [{ type: 'straysGone' }]),

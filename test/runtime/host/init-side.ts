@@ -27,6 +27,8 @@ export function eventFields(event: HostEvent): string[] {
     }
     case 'straysGone':
       return ['strays-gone', ...base];
+    case 'notified':
+      return ['notified', ...base, String(event.id), String(event.dropped), event.text];
     case 'helperEnded':
       return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
     case 'endWritten':
@@ -123,6 +125,7 @@ export function commitOf(fields: readonly string[]): Commit {
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
     else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
     else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
+    else if (operation === 'notify') commands.push({ type: 'notify', all: int() === 1 });
     else if (operation === 'watch') {
       const [number, names, sockets] = [int(), int(), int()];
       commands.push({

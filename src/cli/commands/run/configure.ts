@@ -48,6 +48,10 @@ export async function configure(circumstances: Circumstances): Promise<Configure
   if (!resolution.ok && isResumed) throw new SextonError('badConfiguration', resolution);
   if (!resolution.ok) return void (await refuseToStart(host, resolution));
   const { run, warnings, notes } = resolution;
+  if (run.member.notifies && host.init === undefined) {
+    const { member, terminationLog } = run;
+    return void (await refuseToStart(host, { ok: false, problems: [NO_NOTIFY], name: member.name, terminationLog }));
+  }
   // init is our parent.
   const ofPlace = run.host.missesOrphans && process.ppid !== 1 ? [NOT_REAPED] : [];
   return { config: run, remarks: { warnings: [...warnings, ...ofPlace], notes } };
@@ -62,5 +66,7 @@ async function refuseToStart(host: Host, refusal: Extract<Resolution, { ok: fals
 }
 
 const MAX_COMPLAINING_MS = 200;
+const NO_NOTIFY =
+  '--notify: needs sexton-init, which holds the socket; write --readiness in its place, or run on Linux with glibc';
 const NOT_REAPED =
   'orphans are not reaped here: this is not PID 1 and no subreaper; add -s, set TINI_SUBREAPER, or make it PID 1';

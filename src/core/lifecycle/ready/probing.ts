@@ -45,18 +45,20 @@ export function onProbeEnded(draft: Draft, kind: ProbeKind, { sinceMs }: Task, {
   say(draft, ok ? 'info' : 'warn', `${kind} probe: ${ok ? 'success' : 'failure'}`, details);
 }
 
-/** `Started`: the startup probe and post-start are done. `Healthy`: started, and ready by its probe. */
+/** `Started`: the startup probe and post-start are done, and READY=1 was said. `Healthy`: ready by its probe as well. */
 export function markHealth(draft: Draft): void {
   const { config, state } = draft;
   const { chronicle, child } = state;
   if (child.is !== 'alive') return;
-  const isStarted = chronicle.started !== undefined || (isUp(draft, 'startup') && isPostStartDone(draft));
-  const isHealthy = isStarted && isUp(draft, 'readiness');
+  const isStarted =
+    chronicle.started !== undefined || (isUp(draft, 'startup') && isPostStartDone(draft) && saysReady(draft));
+  const isHealthy = isStarted && isUp(draft, 'readiness') && !isLeaving(state);
   if (isStarted === (chronicle.started !== undefined) && isHealthy === (chronicle.healthy !== undefined)) return;
   const time = rfc3339(state.now.wall);
   const started = isStarted ? (chronicle.started ?? time) : undefined;
   update(draft, { chronicle: { ...chronicle, started, healthy: isHealthy ? (chronicle.healthy ?? time) : undefined } });
-  if (config.probes.startup !== undefined && chronicle.started === undefined && isStarted) say(draft, 'info', 'is up');
+  if ((config.probes.startup !== undefined || config.notifies) && chronicle.started === undefined && isStarted)
+    say(draft, 'info', 'is up');
 }
 
 /** Whether the child serves and is not being ended, so a failure may end it. Sets the tick when that may change. */
@@ -87,6 +89,15 @@ function probeDueAtMs(state: State, kind: ProbeKind, { delayMs }: Probe): number
 /** A probe that is not declared counts as up. */
 function isUp({ config, state }: Draft, kind: ProbeKind): boolean {
   return config.probes[kind] === undefined || vitalOf(state, kind).verdict === 'up';
+}
+
+/** It says that it stops or reloads. */
+function isLeaving({ notified }: State): boolean {
+  return notified?.stopping === true || notified?.reloading === true;
+}
+
+function saysReady({ config, state }: Draft): boolean {
+  return !config.notifies || state.notified?.ready === true;
 }
 
 function isPostStartDone({ config, state }: Draft): boolean {

@@ -41,6 +41,8 @@ export function readinessOf(state: State, onDrain: OnDrain): Verdict {
   if (isRestarting(state)) return { ok: false, why: 'asked to restart' };
   if (onDrain === 'fail' && (state.stop !== undefined || state.failing !== undefined))
     return { ok: false, why: 'asked to stop' };
+  if (state.notified?.stopping === true) return { ok: false, why: 'the command says that it stops' };
+  if (state.notified?.reloading === true) return { ok: false, why: 'the command says that it reloads' };
   return state.chronicle.healthy === undefined
     ? { ok: false, why: 'the readiness probe has not succeeded' }
     : { ok: true, why: 'ok' };
@@ -94,10 +96,14 @@ const STOP_WAITS = {
 
 const MAX_BLOCKER_NAMES = 8;
 
-function startWaits({ probes, postStart }: MemberConfig, { chronicle, hooks, vitals }: State): string | undefined {
-  if (chronicle.healthy !== undefined) return undefined;
+function startWaits(
+  { probes, postStart, notifies }: MemberConfig,
+  { chronicle, hooks, vitals, notified }: State,
+): string | undefined {
+  if (chronicle.healthy !== undefined || notified?.stopping === true) return undefined;
   if (probes.startup !== undefined && vitals.startup?.verdict !== 'up') return 'the startup probe';
   if (postStart !== undefined && hooks.postStart?.ok !== true) return 'the post-start hook';
+  if (notifies && (notified?.ready !== true || notified.reloading === true)) return 'READY=1 of the command';
   return 'the readiness probe';
 }
 

@@ -59,7 +59,8 @@ export function climbInTime(draft: Draft): void {
   if (isDue(draft, deadlineMs)) return killNow(draft, 'the deadline has come');
   wakeAt(draft, deadlineMs);
   const rung = rungsOf(draft)[climb.rung];
-  const nextRungMs = rung?.forMs === undefined ? undefined : climb.sinceMs + rung.forMs;
+  const askedMs = draft.state.notified?.busyUntilMs ?? 0;
+  const nextRungMs = rung?.forMs === undefined ? undefined : Math.max(climb.sinceMs + rung.forMs, askedMs);
   if (isDue(draft, nextRungMs)) return climbOn(draft);
   wakeAt(draft, nextRungMs);
 }

@@ -41,7 +41,7 @@ export function watchDrain(draft: Draft): void {
   askIfIdle(draft);
   // What is idle while it holds may be busy when its turn comes.
   const isTooEarly = config.idleWhen !== undefined && stop.waitsFor === 'turn';
-  const isDone = isQuiet(config.drain, stop, traffic, state.now.mono) && isIdleLongEnough(config.idleWhen, state.idle);
+  const isDone = isOver(draft, config.drain, stop, traffic) && isIdleLongEnough(config.idleWhen, state.idle);
   if (isDone && !isTooEarly) {
     update(draft, { stop: { ...stop, earliestMs: state.now.mono } });
     return endDrain(draft, config.idleWhen === undefined ? 'quiet' : 'idle');
@@ -100,6 +100,16 @@ const NOTHING_SEEN: Traffic = {
   unseen: undefined,
   ended: undefined,
 };
+
+/** What the command says of itself counts before what its connections look like. */
+function isOver(draft: Draft, drain: AdaptiveDrain, stop: Stop, traffic: Traffic): boolean {
+  const { notified } = draft.state;
+  wakeAt(draft, notified?.busyUntilMs);
+  if (notified?.busyUntilMs !== undefined && !isDue(draft, notified.busyUntilMs)) return false;
+  if (notified?.stopping !== true) return isQuiet(drain, stop, traffic, draft.state.now.mono);
+  wakeAt(draft, stop.atMs + drain.minMs);
+  return isDue(draft, stop.atMs + drain.minMs);
+}
 
 function isQuiet(
   { minMs, quietMs, inflight }: AdaptiveDrain,
