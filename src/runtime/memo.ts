@@ -70,4 +70,4 @@ function memoText({ state, ...others }: Memo): string {
 const FORMAT = 1;
 const FEW_ENTRIES = 16;
 /** The next supervisor decides nothing before it has heard what happened meanwhile. */
-const ASLEEP = { isAwake: false } as const;
+const ASLEEP = { hasCaughtUp: false } as const;

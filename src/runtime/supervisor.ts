@@ -50,7 +50,7 @@ export interface SupervisorOptions {
   readonly program: Program;
   readonly host: Host;
   /** What is asked of the host beside the lifecycle. */
-  readonly wishes: { readonly firstOnly: boolean; readonly commands: readonly HostCommand[] };
+  readonly hostSetup: { readonly firstOnly: boolean; readonly commands: readonly HostCommand[] };
   readonly clock: Clock;
   readonly log: Log;
   readonly bootId: string;
@@ -108,10 +108,10 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#terminationLog = new TerminationLogWriter(options);
-    const { member, http, log, clock, program, wishes, machine } = options;
+    const { member, http, log, clock, program, hostSetup, machine } = options;
     this.#means = {
       program,
-      firstOnly: wishes.firstOnly,
+      firstOnly: hostSetup.firstOnly,
       log,
       networkTasks: new NetworkTasks((id, end) => this.#onNetworkTaskEnded(id, end), machine.loadActions),
       traffic: new TrafficWatcher(options, (event) => this.#dispatch(event)),
@@ -144,7 +144,7 @@ export class Supervisor {
 
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
-    const { host, wishes, member, clock, log, openMembership, bootId, machine } = this.#options;
+    const { host, hostSetup, member, clock, log, openMembership, bootId, machine } = this.#options;
     const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
     const hello = await host.open(onEvent, (news) => this.#membership?.hear(news));
     const { hostId, startedAt: startedAtMs, memo, wokenBy } = hello;
@@ -164,7 +164,7 @@ export class Supervisor {
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await nextTurn(clock.timers);
-    this.#dispatch({ type: 'booted', at: clock.now() }, { also: wishes.commands });
+    this.#dispatch({ type: 'booted', at: clock.now() }, { also: hostSetup.commands });
     for (const limit of host.limits) log.say('warn', limit);
     void this.#services.answerHttp();
     const events: MembershipEvents = {

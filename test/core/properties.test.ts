@@ -19,7 +19,7 @@ const RUNS = { numRuns: 1_000 };
 describe('in every life', () => {
   it('no event in any state throws, and state, memo and history stay data and small', () => {
     check(chaos, ({ before, event, after, effects }) => {
-      assert.deepEqual(revived(after), asJson({ ...after, peers: undefined, isAwake: false }));
+      assert.deepEqual(revived(after), asJson({ ...after, peers: undefined, hasCaughtUp: false }));
       assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);
       assert.ok(after.chronicle.history.length <= MAX_HISTORY);
       const ends = effects.filter(({ type }) => type === 'exit').length;
@@ -35,7 +35,11 @@ describe('in every life', () => {
   it('the memo gives back what the next step needs, and stays small', () => {
     check(anything, ({ before, event, after, effects, wakeAtMs }, life) => {
       const known = JSON.parse(JSON.stringify(before.peers ?? null)) as Record<string, Peer> | null;
-      const again = reduce(life, { ...revived(before), isAwake: before.isAwake, peers: known ?? undefined }, event);
+      const again = reduce(
+        life,
+        { ...revived(before), hasCaughtUp: before.hasCaughtUp, peers: known ?? undefined },
+        event,
+      );
       assert.deepEqual([again.effects, again.wakeAtMs], [effects, wakeAtMs]);
       assert.deepEqual(revived(again.state), revived(after));
       assert.ok(Buffer.byteLength(writeMemo({ state: after, isHeld: true })) < 65_536);

@@ -69,8 +69,8 @@ export interface Supervised {
 
 /** Resolves when it is wired. */
 export function supervise({ host, member, clock = new SystemClock(), openMembership }: Supervised): Promise<void> {
-  const wishes = { firstOnly: false, commands: [] };
+  const hostSetup = { firstOnly: false, commands: [] };
   const program = { fromIndex: 0, argv: ['server'] } as const;
   const here = { clock, log: SILENT, bootId: BOOT, machine: MACHINE };
-  return new Supervisor({ ...here, member, program, host, wishes, openMembership }).start();
+  return new Supervisor({ ...here, member, program, host, hostSetup, openMembership }).start();
 }

@@ -50,7 +50,7 @@ export class Brain implements Host {
     const clock = new SimClock(agenda, this.actor, dice, () => world.wallOf(container.member));
     const { hostId, startedAtMs, memo } = container;
     const fresh = (): State => initialState({ hostId, bootId, startedAtMs, now: clock.now(), solo: member.solo });
-    this.state = memo === undefined ? fresh() : { ...memo.state, peers: undefined, isAwake: false };
+    this.state = memo === undefined ? fresh() : { ...memo.state, peers: undefined, hasCaughtUp: false };
     this.access = new SimAccess(parts, member.name, this.actor, (tombstone) => {
       container.writtenAtMs ??= agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
@@ -66,7 +66,7 @@ export class Brain implements Host {
       member,
       program: PROGRAM,
       host: this,
-      wishes: { firstOnly: false, commands: [] },
+      hostSetup: { firstOnly: false, commands: [] },
       clock,
       log,
       bootId,

@@ -177,7 +177,7 @@ export class Laws {
     else this.#judgeHearing(container, nap, { why, by });
     if (memo?.text !== before) return this.#break('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
-    const known = read && { ...read.state, isAwake: memo.state.isAwake };
+    const known = read && { ...read.state, hasCaughtUp: memo.state.hasCaughtUp };
     if (before.endsWith(`"state":${JSON.stringify(known)}}`)) return;
     if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
       this.#break('sleep', container, 'what is read of the memo is not what was written');

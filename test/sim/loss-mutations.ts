@@ -23,7 +23,7 @@ export const LOSS_MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'a supervisor that has not begun to act owes a commit',
     file: 'core/lifecycle/lifecycle.ts',
-    from: '  if (!draft.state.isAwake) wakeAt(draft, now.mono + BEGINNING_MS);\n',
+    from: '  if (!draft.state.hasCaughtUp) wakeAt(draft, now.mono + BEGINNING_MS);\n',
     to: '',
   },
   {

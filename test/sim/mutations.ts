@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     breaks: 'the next supervisor hears of what its predecessor has not acknowledged before it acts',
     file: 'core/lifecycle/lifecycle.ts',
-    from: 'if (draft.state.isAwake) advance(draft);',
+    from: 'if (draft.state.hasCaughtUp) advance(draft);',
     to: 'advance(draft);',
   },
   {

@@ -47,9 +47,9 @@ export function reduce(config: MemberConfig, state: State, event: Event): Reduct
   draft.at = event.at;
   fold(draft, event);
   draft.at = now;
-  if (draft.state.isAwake) advance(draft);
+  if (draft.state.hasCaughtUp) advance(draft);
   // What was folded in still needs an action: a supervisor that hangs here is soon late.
-  if (!draft.state.isAwake) wakeAt(draft, now.mono + BEGINNING_MS);
+  if (!draft.state.hasCaughtUp) wakeAt(draft, now.mono + BEGINNING_MS);
   enterPhase(draft);
   trackStages(draft);
   return finishDraft(draft);
@@ -171,7 +171,7 @@ function onGenerationRead(draft: Draft, { generation }: Event & { type: 'generat
 
 /** A supervisor may have died between its last tombstone and its exit: its successor then only has to exit. */
 function onBooted(draft: Draft): void {
-  update(draft, { isAwake: true });
+  update(draft, { hasCaughtUp: true });
   leaveIfDone(draft);
   resumeTasks(draft);
   resumeDrain(draft);

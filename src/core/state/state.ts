@@ -248,7 +248,7 @@ export interface State {
   /** When the graveyard was last read. A doubtful peer counts as dead once this time has passed its limit. */
   readonly lookedMs: number;
   /** All earlier events have been folded in: the rules may act. */
-  readonly isAwake: boolean;
+  readonly hasCaughtUp: boolean;
   readonly phase: Phase;
   readonly child: Child;
   readonly stop: Stop | undefined;
@@ -265,7 +265,7 @@ export interface State {
   /** The number of children started; the id of the last one. */
   readonly births: number;
   /** The child to which the host forwards the next stop request on its own; undefined: it asks us first. */
-  readonly promptFor: number | undefined;
+  readonly forwardOnceFor: number | undefined;
   /** This and the next three belong to the current life of the child and end with it. */
   readonly failing: Failing | undefined;
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
@@ -311,7 +311,7 @@ export function initialState(origin: Origin): State {
     startedAtMs: origin.startedAtMs,
     now: origin.now,
     lookedMs: 0,
-    isAwake: false,
+    hasCaughtUp: false,
     phase: 'waiting',
     child: { is: 'unstarted' },
     stop: undefined,
@@ -323,7 +323,7 @@ export function initialState(origin: Origin): State {
     traffic: undefined,
     idle: undefined,
     births: 0,
-    promptFor: undefined,
+    forwardOnceFor: undefined,
     failing: undefined,
     hooks: {},
     vitals: {},

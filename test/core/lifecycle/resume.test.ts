@@ -242,7 +242,7 @@ describe('the next commit', () => {
       { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
     ] as const;
     new Life({ config: mainConfig(), queued, observe: (step) => steps.push(step) });
-    const unbegun = steps.filter(({ after }) => !after.isAwake);
+    const unbegun = steps.filter(({ after }) => !after.hasCaughtUp);
     const owed = unbegun.map(({ event, wakeAtMs }) => `${event.type} ${(wakeAtMs ?? 0) - START}`);
     assert.deepEqual(owed, ['spawned 1000', 'signal 1000']);
   });

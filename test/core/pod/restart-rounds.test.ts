@@ -154,7 +154,7 @@ function firstOf({ members: names }: Plan): World {
 
 function memberOf(name: string, life: number, startedAtMs: number): Member {
   const origin = { hostId: `${name}${life}`, bootId: BOOT, startedAtMs, now: NOW, solo: false };
-  const state = { ...initialState(origin), lookedMs: NOW.mono, child: ALIVE, isAwake: true };
+  const state = { ...initialState(origin), lookedMs: NOW.mono, child: ALIVE, hasCaughtUp: true };
   return rekeyed({ state, isRunning: true, life, files: [], started: [], taken: [], seen: {}, key: '' });
 }
 

@@ -101,7 +101,7 @@ function essence(state: State): object {
     said: _said,
     chronicle: _chronicle,
     peers: _peers,
-    isAwake: _awake,
+    hasCaughtUp: _awake,
     ...rest
   } = state;
   return rest;

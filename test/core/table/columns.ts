@@ -32,7 +32,7 @@ export const GROUPS: readonly Group[] = [
         stop?.asked === undefined || now.mono - stop.asked.atMs >= 1_000 ? [] : [signal(15)],
       ),
       column('a stop request that init has passed on by itself', 'stop request', ({ state }) =>
-        state.promptFor === undefined ? [] : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0 }],
+        state.forwardOnceFor === undefined ? [] : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0 }],
       ),
       column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
       column('`sexton restart`', 'sexton restart', ({ state }) => [restartAsked(state.now.mono)]),

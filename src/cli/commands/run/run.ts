@@ -41,7 +41,7 @@ function leftConfig({ memo, hostId }: Hello, argv: readonly string[]): RunConfig
 }
 
 async function supervise(host: Host, config: RunConfig, remarks: Remarks | undefined): Promise<void> {
-  const { member, graveyard, makesGraveyard, logLevel, logFormat, otlp, host: wishes, ...others } = config;
+  const { member, graveyard, makesGraveyard, logLevel, logFormat, otlp, host: hostSetup, ...others } = config;
   const clock = new SystemClock();
   const log = new Log({ level: logLevel, format: logFormat, member: member.name });
   const version = versionNumber();
@@ -60,7 +60,7 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
           const { url, service } = otlp;
           return send(url, { member, state, service, version }, maxMs);
         };
-  const about = { ...others, member, host, wishes, clock, log, machine: MACHINE, openMembership, sendTrace };
+  const about = { ...others, member, host, hostSetup, clock, log, machine: MACHINE, openMembership, sendTrace };
   const kept = { config: keptConfig(config, version), ...(remarks && { remarks }) };
   await new Supervisor({ ...about, ...kept, bootId: readBootId() }).start();
   collectGarbageWhenIdle();

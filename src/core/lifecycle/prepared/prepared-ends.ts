@@ -160,7 +160,7 @@ interface Plan {
 function preludesOf(config: MemberConfig, state: State, child: Alive, endWith: EndWith | undefined): readonly Plan[] {
   const signal = SIGTERM;
   const as = stopTable(config)[signal];
-  if (state.promptFor === child.id && as !== undefined) {
+  if (state.forwardOnceFor === child.id && as !== undefined) {
     return [{ prelude: 'f', as, before: ([at]) => asEvents([{ type: 'forwarded', signal, as, senderPid: 0 }, at]) }];
   }
   if (endWith === undefined) return [];

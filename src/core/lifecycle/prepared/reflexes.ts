@@ -52,8 +52,8 @@ export function isUnchanged(before: Known, after: Known): boolean {
 }
 
 /** Reflexes are for a command that is not being stopped in any way. */
-export function isIdle({ child, stop, climb, isAwake }: State): boolean {
-  return child.is === 'alive' && stop === undefined && climb === undefined && isAwake;
+export function isIdle({ child, stop, climb, hasCaughtUp }: State): boolean {
+  return child.is === 'alive' && stop === undefined && climb === undefined && hasCaughtUp;
 }
 
 /** How a sidecar ends once its mains are gone for good; undefined: something else has to be done or waited for. */

@@ -12,18 +12,18 @@ import { longestDrainMs } from './drain.ts';
 /** While nothing has to be waited for, the host forwards the next stop request; else that is taken back. */
 export function offerForwardOnce(draft: Draft): void {
   const { config, state } = draft;
-  const { child, promptFor } = state;
+  const { child, forwardOnceFor } = state;
   if (child.is !== 'alive') return;
   const isFree = isFreeToStop(draft);
-  if (isFree === (promptFor === child.id)) return;
-  update(draft, { promptFor: isFree ? child.id : undefined });
+  if (isFree === (forwardOnceFor === child.id)) return;
+  update(draft, { forwardOnceFor: isFree ? child.id : undefined });
   draft.effects.push({ type: 'forwardOnce', id: child.id, table: isFree ? stopTable(config) : {} });
 }
 
 /** The host has forwarded the request, so the first rung is done. */
 export function beginForwardedStop(draft: Draft): void {
   const { stop, child } = draft.state;
-  update(draft, { promptFor: undefined });
+  update(draft, { forwardOnceFor: undefined });
   if (stop !== undefined && (child.is === 'alive' || child.is === 'leftovers'))
     beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');
 }
