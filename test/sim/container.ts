@@ -507,6 +507,11 @@ export class Container {
     return this.#fallback.waitMs === undefined;
   }
 
+  /** Init has sent the stop signal to this command by itself. */
+  get isStoppedByInit(): boolean {
+    return this.#stopped === this.command?.id;
+  }
+
   /** When the next commit is to come, CLOCK_MONOTONIC. */
   get dueMs(): number | undefined {
     return this.#dueMs;
@@ -514,7 +519,7 @@ export class Container {
 
   /** When the grace period of a stop is over whose reason is that the mains have ended, CLOCK_MONOTONIC. */
   get mainsEndAtMs(): number | undefined {
-    return this.#stopped === this.command?.id ? this.#mainsEndMs : undefined;
+    return this.isStoppedByInit ? this.#mainsEndMs : undefined;
   }
 
   get #stopping(): Stopping {

@@ -32,6 +32,8 @@ export function expectDecision(world: World, member: Member, breaks: Breaks): vo
     const state = stateOf(container);
     if (!container.isRunning || !isUndisturbed(world, agenda.nowMs) || world.kubelet.restartedAllAtMs >= sinceMs)
       return;
+    // A reflex has acted on it, and the supervisor sleeps on.
+    if (container.isStoppedByInit) return;
     if (state?.child.is === 'alive' && state.stop === undefined && state.failing === undefined)
       breaks('mains end sidecars', member.name, 'it hears late of the end of its mains');
   });

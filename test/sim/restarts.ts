@@ -160,7 +160,8 @@ export class Restarts {
     const { member, brain, memo } = container;
     const state = brain?.state ?? memo?.state;
     const { restart } = state ?? {};
-    if (restart?.againSinceMs === undefined || member.config.startTimeoutAction === 'continue') return;
+    if (restart?.againSinceMs === undefined || restart.againSinceMs === state?.startedAtMs) return;
+    if (member.config.startTimeoutAction === 'continue') return;
     if ((state?.chronicle.born ?? '') > '' && container.bornAgainFor === restart.requestedMs) return;
     container.bornAgainFor = restart.requestedMs;
     const requestedAtMs = restart.requestedMs + this.#world.agenda.bootAtMs;

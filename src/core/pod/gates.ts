@@ -2,7 +2,7 @@
 import type { MemberConfig, ReadyAction, StartGate } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';
-import type { State } from '../state/state.ts';
+import { RESTART, type State } from '../state/state.ts';
 import { isPast, nextLookMs, peerNamed, STALE_AFTER_MS, standingOf, whyIgnored } from './standing.ts';
 
 export type GateState =
@@ -34,6 +34,7 @@ function gateOf(config: MemberConfig, state: State, gate: StartGate): GateState 
     case 'waiting':
       return shut('it waits itself');
     case 'alive':
+      if (peer?.tombstone.StopReason === RESTART) return shut('it restarts in place');
       if (!isMet(gate.condition, peer?.tombstone)) return shut(NOT_YET[gate.condition]);
       return isPast(state, settledMs(peer))
         ? { is: 'open' }

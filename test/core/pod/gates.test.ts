@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { GateCondition, StartGate } from '../../../src/core/config.ts';
 import { type GateState, gatesOf } from '../../../src/core/pod/gates.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
+import { RESTART } from '../../../src/core/state/state.ts';
 import { alive, dead, kubexit, lost, mainConfig, peersOf, START, sidecarConfig, stateAt, waiting } from '../helpers.ts';
 import { Life } from '../life.ts';
 
@@ -15,6 +16,7 @@ const starting = (name: string) => alive(name, { Phase: 'starting', Started: und
 
 describe('one start gate', () => {
   const between = alive('db', { Phase: 'backoff' });
+  const restarting = alive('db', { Phase: 'stopping', StopReason: RESTART });
   const unstarted = dead('db', 0, { Reason: 'never-started' });
   const stale = dead('db', 0, { DiedMonotonic: START - 5 }, { foundAtStart: true });
   const TABLE: readonly (readonly [title: string, GateCondition, readonly PeerView[], GateState['is']])[] = [
@@ -22,6 +24,7 @@ describe('one start gate', () => {
     ['`started` stays shut while the other starts', 'started', [starting('db')], 'shut'],
     ['`started` stays shut while the other waits', 'started', [waiting('db')], 'shut'],
     ['`started` stays shut while the other is between two lives', 'started', [between], 'shut'],
+    ['`started` stays shut while the other stops to restart in place', 'started', [restarting], 'shut'],
     ['`started` takes a living member of kubexit for started', 'started', [kubexit('db')], 'open'],
     ['`completed` opens after exit 0', 'completed', [dead('db', 0)], 'open'],
     ['`completed` opens after an exit 0 that is not final', 'completed', [dead('db', 0, { Final: false })], 'open'],
