@@ -105,10 +105,14 @@ export class Lost {
 export const LAW = 'stop without a supervisor';
 
 /** When the stop signal must have been sent. */
-function stopsByMs({ member, requests, restarts }: Container, askedAtMs: number, lostAtMs: number): number {
+function stopsByMs(container: Container, askedAtMs: number, lostAtMs: number): number {
+  const { member, requests, restarts, world } = container;
   const { config, loss, scenario } = member;
+  const hasCrash = world.scenario.faults.some((it) => it.do === 'crash supervisor' && it.who === member.index);
   const { gracePeriodMs, role } = config;
   if (loss === 'hangs') {
+    // Init waits for each that hangs, and a crash brings another one: what is left is the KILL itself.
+    if (hasCrash && gracePeriodMs !== undefined) return Math.max(askedAtMs + gracePeriodMs, lostAtMs);
     const mostMs = gracePeriodMs === undefined ? ASSUMED_MS : gracePeriodMs - Math.min(LAST_TURN_MS, gracePeriodMs / 8);
     return Math.max(askedAtMs + mostMs, lostAtMs);
   }
