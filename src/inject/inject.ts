@@ -56,7 +56,7 @@ export async function uninject(inputs: Texts): Promise<Injected> {
   });
 }
 
-/** A pod that is refused stays as it was, with what an earlier sexton has injected. So all begins anew without it. */
+/** A pod that is refused stays as it was, with what an earlier version injected: all others are then done again. */
 async function untilNoneIsRefused(
   inputs: Texts,
   attempt: (refusals: Refusals) => Promise<{ readonly passes: readonly Edits[]; readonly rosters: Rosters }>,

@@ -22,7 +22,7 @@ function directoryOf(files: Readonly<Record<string, string>>) {
 }
 
 describe('sexton inject and sexton uninject', () => {
-  it('--in-place writes the file, one line tells of the container, and uninject brings it back', () => {
+  it('--in-place writes the file, one line names the container, and uninject restores it', () => {
     const { run, text } = directoryOf({ 'p.yaml': POD });
     const first = run(['inject', ...IMAGE, '--images', 'lock.json', '--in-place', 'p.yaml']);
     assert.deepEqual(first, {

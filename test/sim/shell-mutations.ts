@@ -45,7 +45,7 @@ export const SHELL_MUTATIONS: readonly Mutation[] = [
     to: 'onAsked',
   },
   {
-    breaks: 'a stop request is told before it is removed',
+    breaks: 'a stop request is reported before it is removed',
     file: 'runtime/graveyard/inbox.ts',
     from: 'if (isMeantFor(parsed.request, me)) onAsked',
     to: 'if (isMeantFor(parsed.request, me) && parsed.request.Version === RESTART_VERSION) onAsked',
@@ -69,7 +69,7 @@ export const SHELL_MUTATIONS: readonly Mutation[] = [
     to: 'return [];',
   },
   {
-    breaks: 'init is told what is due',
+    breaks: 'init knows when the supervisor is due',
     file: 'runtime/supervisor.ts',
     from: "const due = this.#leaving ? [] : [{ type: 'due', atMs: wakeAtMs } as const];",
     to: "const due = this.#leaving || wakeAtMs !== undefined ? [] : [{ type: 'due', atMs: wakeAtMs } as const];",

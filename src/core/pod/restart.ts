@@ -48,7 +48,7 @@ export function takesPart(among: readonly string[] | undefined, name: string): b
   return among === undefined || among.includes(name);
 }
 
-/** The requests that others tell of: from our life, or from before it where they wait for us. */
+/** The requests in the tombstones of others: from our life, or from before it where they wait for us. */
 export function restartsOfOthers(config: MemberConfig, state: State): readonly RestartAsk[] {
   return Object.values(state.peers ?? {}).flatMap((peer) => {
     const { Name, StopReason, Died, RestartRequested, RestartBy, ...told } = peer.tombstone;

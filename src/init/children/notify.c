@@ -36,7 +36,7 @@ void open_notifications(struct init *init, bool all) {
   int fd = move_high(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   socklen_t size = (socklen_t)(end - (char *)&address);
   strcpy(stpcpy(stpcpy(notifications->entry, variable), "@"), name);
-  /* Before bind(2): a message without credentials is one of nobody. */
+  /* Before bind(2): a message without credentials has no known sender. */
   if (fd != -1 && setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
       bind(fd, (const struct sockaddr *)&address, size) == 0)
     notifications->env = make_environment(init->in.env, notifications->entry);
@@ -95,7 +95,7 @@ void read_notification(struct init *init) {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(struct ucred))];
   } control;
-  /* While no supervisor can be started nobody may have to wait, so that the command does not hang. */
+  /* While no supervisor can be started no sender may wait, or the command would hang. */
   struct iovec part = {.iov_base = notifications->text, .iov_len = notifications->waits ? 0 : MAX_OUTPUT_BYTES};
   struct msghdr message = {
       .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};

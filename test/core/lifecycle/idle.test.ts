@@ -53,11 +53,11 @@ describe('an idle check', () => {
     ['no answer is busy', ['never'], [15_000, 'max']],
     ['a check that cannot be ended is busy', ['deaf'], [15_000, 'max']],
     [
-      'an error between two idle answers begins `for` anew',
+      'an error between two idle answers restarts `for`',
       [running(0), trouble('timed out after 1s'), running(0)],
       [4_000, 'idle'],
     ],
-    ['work between two idle answers begins `for` anew', [0, 1, 0].map((sum) => running(sum)), [4_000, 'idle']],
+    ['work between two idle answers restarts `for`', [0, 1, 0].map((sum) => running(sum)), [4_000, 'idle']],
     ['`for` of 0 needs one idle answer', [running(3), running(0)], [1_000, 'idle'], { check: { forMs: 0 } }],
     ['`min` holds also for an idle application', [running(0)], [6_000, 'idle'], { drain: { minMs: 5_500 } }],
     ['`period` is the time between questions', [running(0)], [2_100, 'idle'], { check: { periodMs: 700 } }],
@@ -69,7 +69,7 @@ describe('an idle check', () => {
     ],
     ['`stale` counts from the first answer', [running(0)], [8_000, 'idle'], { check: { staleMs: 8_000 } }],
     [
-      'an error does not begin `stale` anew',
+      'an error does not restart `stale`',
       [running(0), trouble('status 500'), running(0)],
       [5_000, 'idle'],
       { check: { staleMs: 5_000 } },
@@ -191,7 +191,7 @@ describe('an idle check', () => {
     assert.deepEqual(ended(life.pass(2_000)), [2_000, 'idle']);
   });
 
-  it('the next supervisor goes on asking, and what was idle must be idle anew', () => {
+  it('the next supervisor goes on asking, and restarts `for`', () => {
     const life = asked([running(3), running(0)]).pass(2_900);
     assert.ok(life.state.idle?.idleSinceMs !== undefined);
     life.loseSupervisor().pass(1_000).feed({ type: 'booted' }).see();

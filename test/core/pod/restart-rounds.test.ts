@@ -22,7 +22,7 @@ type Names = readonly string[] | undefined;
 
 interface Plan {
   readonly members: readonly string[];
-  /** Whom each request names; undefined: all. */
+  /** The members that each request names; undefined: all. */
   readonly requests: readonly Names[];
   /** The members that each request asks by a file, if not all: the others hear of it by tombstones. */
   readonly asked?: readonly Names[];
@@ -120,7 +120,7 @@ function explore(plan: Plan): { readonly states: number; readonly ends: number }
 
 /**
  * Law: without another fault or request all orders end in the same rest. Where a file is lost, whoever reads a later one
- * first may not tell of it.
+ * first may not report it.
  */
 function judgeOrder(worlds: readonly World[], nexts: readonly (readonly number[])[]): void {
   const rests: (string | undefined)[] = [];

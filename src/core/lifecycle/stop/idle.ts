@@ -1,7 +1,7 @@
 /**
  * The idle check: a drain asks the application whether it is idle, as a start gate asks a sidecar whether it is ready.
  * It is idle when all answers of some time say so. Any other answer, a time-out and every
- * error mean busy, and so does silence. Before the drain nobody asks, but for one look when the member becomes ready.
+ * error mean busy, and so does silence. Before the drain it is asked once, when the member becomes ready.
  */
 import type { IdleCheck } from '../../config.ts';
 import { type Draft, say, update } from '../../state/draft.ts';
@@ -61,7 +61,7 @@ export function onIdleAnswer(draft: Draft, { sinceMs }: Task, { ok, detail, sum 
 
 const REMEDY = 'until it is known it counts as busy; check the address and the names in --idle-when';
 
-/** What comes between two supervisors, or two lives of the command, is not seen: it must be idle anew. */
+/** Nothing is seen between two supervisors, or two lives of the command: `for` begins again. */
 export function forgetIdleness(draft: Draft): void {
   const { idle } = draft.state;
   if (idle?.idleSinceMs !== undefined) update(draft, { idle: { ...idle, idleSinceMs: undefined } });
