@@ -169,7 +169,7 @@ describe('what sexton inject refuses', () => {
     [
       'a volume name that is taken',
       podOf(ONE, '  volumes: [{name: sexton}]\n'),
-      /the volume name sexton is taken; call/,
+      /the volume name sexton is taken; rename/,
     ],
     [
       'a mount path that is taken',
