@@ -1,7 +1,7 @@
 /**
  * The idle check: a drain asks the application whether it is idle, as a start gate asks a sidecar whether it is ready.
- * It is idle when all answers of some time say so. Any other answer, a time-out and every
- * error mean busy, and so does silence. Before the drain it is asked once, when the member becomes ready.
+ * It is idle when all answers of some time say so. Any other answer, a time-out, an error and silence mean busy. Before
+ * the drain it is asked once, when the member becomes ready.
  */
 import type { IdleCheck } from '../../config.ts';
 import { type Draft, say, update } from '../../state/draft.ts';
