@@ -184,7 +184,7 @@ export class Laws {
   }
 
   /** It is woken in time, by the first tombstone that matters to it or the first end of a handle that it held. */
-  #judgeHearing(container: Container, { files, holders, dueMs, sinceMs }: Nap, { why, by }: Woken): void {
+  #judgeHearing(container: Container, { files, holders, dueMs }: Nap, { why, by }: Woken): void {
     const { member } = container;
     const { agenda, calmAtMs } = this.#world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
@@ -201,10 +201,7 @@ export class Laws {
       if (read?.ok !== true) return false;
       // A sleeping member learns of a restart in place by a request of its own.
       const { RestartRequested: _restart, ...rest } = read.tombstone;
-      if (!mattersTo(member.config, 'own', rest)) return false;
-      const isExcused = this.#isUntold(name, name === by && why === 'a new handle', sinceMs);
-      if (isExcused) this.#world.count('excused: another life that its handle has not told of in time');
-      return !isExcused;
+      return mattersTo(member.config, 'own', rest);
     });
     if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
   }
@@ -214,16 +211,6 @@ export class Laws {
     if (why === 'a file') return true;
     const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
     return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
-  }
-
-  /** The failed volume let it overwrite an old file but make no socket, or its file came long after its handle. */
-  #isUntold(name: string, hasNow: boolean, sinceMs: number): boolean {
-    const { volume, troubles, agenda } = this.#world;
-    const container = this.#world.memberNamed(name)?.container;
-    if (container === undefined) return false;
-    const isTold = volume.sockets.get(name) === container && !hasNow;
-    if (isTold && (container.writtenAtMs ?? 0) < sinceMs) return false;
-    return troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   }
 
   stoppedAlone(container: Container): void {
@@ -267,7 +254,6 @@ export class Laws {
 
   onTombstoneWritten(container: Container, tombstone: Tombstone, byInit = false): void {
     const { member } = container;
-    this.restarts.written(member, tombstone);
     const last = this.#graves.get(member.name);
     if (last?.container === container && last.byInit && isWrittenOver(last.tombstone, tombstone, container))
       return this.#world.count('excused: a last word written over by a supervisor that had not heard of the end');
@@ -308,10 +294,8 @@ export class Laws {
         this.#break('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(container.member);
     }
-    if (command !== undefined && !command.isGroupGone && !wasKilled(container)) {
-      if (isBornInVain(container)) this.#world.count('excused: a group that a real init does not start');
-      else this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
-    }
+    if (command !== undefined && !command.isGroupGone && !wasKilled(container))
+      this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
     this.#judgeCode(container, code);
     if (isCut(this.#world, container))
       return this.#world.count('excused: not written, the volume failed or the machine stood still');

@@ -6,7 +6,6 @@
  * Law "all live again": all commands live after a restart that nothing interrupted.
  */
 import { isRequestFor, RESTART_VERSION } from '../../src/core/format/stop-request.ts';
-import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
@@ -42,13 +41,6 @@ interface Asked {
   readonly before: Map<Container, number>;
 }
 
-/** A restart that a tombstone announces, and since and until when it does. */
-interface Telling {
-  readonly requestedMs: number;
-  readonly sinceMs: number;
-  untilMs: number;
-}
-
 export class Restarts {
   readonly #world: World;
   readonly #breaks: Breaks;
@@ -56,9 +48,6 @@ export class Restarts {
   /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
-  /** The restart that the tombstone of each name announces, and all that were ever announced. */
-  readonly #told = new Map<string, Telling>();
-  readonly #tellings: Telling[] = [];
 
   constructor(world: World, breaks: Breaks) {
     this.#world = world;
@@ -237,9 +226,7 @@ export class Restarts {
       if (this.#areGatesShut(member)) continue;
       // Another restart may have passed before the member that asked for this one heard of its own event.
       const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
-      if ((state.restart?.requestedMs ?? 0) < ask.requestedMs && ask.by !== BY_FAULT && !this.#couldBeRead(ask))
-        this.#world.count('excused: who asked for a restart was gone before all had looked');
-      else if ((state.restart?.requestedMs ?? 0) > ask.requestedMs && this.#isAboutToStart(member, state))
+      if ((state.restart?.requestedMs ?? 0) > ask.requestedMs && this.#isAboutToStart(member, state))
         this.#world.count('excused: restarted again before it had started');
       else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || !isStartedSince)
         this.#breaks('all live again', container, 'it was not restarted');
@@ -254,27 +241,6 @@ export class Restarts {
     const isLost = this.#world.members.some(({ loss, name }) => loss !== undefined && takesPart(among, name));
     if (isLost) this.#world.count('excused: a restart in which one without a supervisor takes no part');
     return isLost;
-  }
-
-  /** A whole tombstone is there to be read. */
-  written({ name }: Member, { RestartRequested, Died }: Tombstone): void {
-    const { nowMs } = this.#world.agenda;
-    const told = this.#told.get(name);
-    if (told !== undefined && told.untilMs === Number.POSITIVE_INFINITY) told.untilMs = nowMs;
-    const requestedMs = Died === undefined ? RestartRequested : undefined;
-    if (requestedMs === undefined) return;
-    const sinceMs = told?.requestedMs === requestedMs && told.untilMs === nowMs ? told.sinceMs : nowMs;
-    const next = { requestedMs, sinceMs, untilMs: Number.POSITIVE_INFINITY };
-    this.#told.set(name, next);
-    this.#tellings.push(next);
-  }
-
-  /** Some member has announced it for so long that each has looked meanwhile. */
-  #couldBeRead({ requestedMs }: RestartAsk): boolean {
-    const { nowMs } = this.#world.agenda;
-    return this.#tellings.some(
-      (told) => told.requestedMs === requestedMs && Math.min(told.untilMs, nowMs) - told.sinceMs >= SETTLING_MS,
-    );
   }
 
   /** Its command has ended for one restart or another, and it need not have seen yet that it may start again. */
