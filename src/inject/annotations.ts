@@ -12,7 +12,7 @@ export const ROLES = ['main', 'sidecar', 'skip'] as const;
 export type Word = (typeof ROLES)[number];
 
 /** These follow from what is injected. */
-const OWN: readonly Key[] = ['graveyard', 'session', 'role'];
+const OWN: readonly Key[] = ['graveyard', 'session', 'role', 'name', 'mains'];
 
 export function isDisabled({ annotations }: Pod): boolean {
   return annotations.get(PREFIX + SWITCH) === 'disabled';
@@ -54,6 +54,8 @@ export function refuseUnknown({ annotations, containers }: Pod): void {
       );
     }
     if (problem !== undefined) refuse(`${annotation}: ${show(text)}: ${problem}`);
+    if (word === SWITCH && container !== undefined)
+      refuse(`${annotation}: names a container; write ${PREFIX}role.${container}: skip`);
     if (word === 'role' && container === undefined)
       refuse(`${annotation}: names no container; write ${PREFIX}role.NAME`);
     if (container !== undefined && !names.includes(container))

@@ -9,6 +9,7 @@ import { LEAST_MS } from '../check/stop/timeline.ts';
 import { FLAGS, KEYS, type Key } from '../config/flags.ts';
 import { startedBy } from '../config/notation/program.ts';
 import { presetOf } from '../config/notation/stop/stop-presets.ts';
+import { SIGINT, SIGTERM, signalNumber } from '../core/signals.ts';
 import { flagsOf, isDisabled, PREFIX, refuseUnknown, roleOf } from './annotations.ts';
 import { Refusal, refuse } from './refusal.ts';
 
@@ -153,8 +154,9 @@ function derived(view: ContainerView, role: Member['role'], argv: readonly strin
   }
   const isKnown = presetOf(startedBy(argv).program) !== undefined;
   if (isKnown) flags.push(['stop', 'auto']);
-  const signal = stopSignal?.replace(/^SIG/, '') ?? 'TERM';
-  if (!isKnown && signal !== 'TERM' && signal !== 'INT') flags.push(['stopSignals', `TERM,INT,${signal}`]);
+  const signal = signalNumber(stopSignal ?? 'TERM');
+  if (!isKnown && signal !== undefined && signal !== SIGTERM && signal !== SIGINT)
+    flags.push(['stopSignals', FLAGS.stopSignals.format([SIGTERM, SIGINT, signal])]);
   return flags;
 }
 

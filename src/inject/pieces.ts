@@ -89,9 +89,10 @@ function initContainer({ image }: Way): Data {
 }
 
 function refuseTaken(pod: Pod, members: readonly Member[], { deliver }: Way, isAlone: boolean): void {
-  const names = isAlone ? [VOLUME] : [VOLUME, GRAVEYARD];
-  for (const name of names) {
-    if (pod.volumes.has(name)) refuse(`the volume name ${name} is taken; rename yours`);
+  // sexton takes a directory at /graveyard for its own, also where a member is alone.
+  for (const name of [VOLUME, GRAVEYARD]) {
+    if (pod.volumes.has(name) && (name === VOLUME || !isAlone))
+      refuse(`the volume name ${name} is taken; rename yours`);
     const holds = ({ mounts }: Container): boolean =>
       mounts.some(({ path, volume }) => volume === name || path === `/${name}` || path.startsWith(`/${name}/`));
     const holder = members.find(({ container }) => holds(container));

@@ -202,6 +202,31 @@ describe('what sexton inject refuses', () => {
       /a: sexton would refuse its flags: /,
     ],
     [
+      'flags that do not go together, beside a variable in the arguments,',
+      podOf("  - {name: a, image: app, args: ['$(IP)']}\n", '', '    inject.sexton.dev/grace-floor: 50s\n'),
+      /a: sexton would refuse its flags: /,
+    ],
+    [
+      'a switch that names a container',
+      podOf(ONE, '', '    inject.sexton.dev/inject.a: disabled\n'),
+      /inject\.sexton\.dev\/inject\.a: names a container; write inject\.sexton\.dev\/role\.a: skip/,
+    ],
+    [
+      'one name for all',
+      podOf(ONE, '', '    inject.sexton.dev/name: b\n'),
+      /inject\.sexton\.dev\/name: no such annotation/,
+    ],
+    [
+      'a digest that the lock has otherwise',
+      podOf(`  - {name: a, image: "locked@sha256:${'b'.repeat(64)}"}\n`),
+      /is not in the lock/,
+    ],
+    [
+      'a lone container with a graveyard of its own',
+      podOf('  - {name: a, command: [x], volumeMounts: [{name: data, mountPath: /graveyard}]}\n'),
+      /a mounts something at \/graveyard; mount it elsewhere/,
+    ],
+    [
       'an alias',
       podOf('  - {name: a, command: &c [x]}\n  - {name: b, command: *c}\n'),
       /containers\/a\/command is an alias, or what an alias/,
@@ -217,6 +242,18 @@ describe('what sexton inject refuses', () => {
       const { changes, outcomes } = await injected(text);
       assert.deepEqual(changes, []);
       assert.match(outcomes[0]?.refusal?.message ?? '', message);
+    });
+
+  for (const [stopSignal, flag] of [
+    ['15', undefined],
+    ['sigterm', undefined],
+    ['SIGINT', undefined],
+    ['sigusr1', 'TERM,INT,USR1'],
+  ] as const)
+    it(`the stop signal ${stopSignal} of an image becomes ${flag ?? 'no flag'}`, async () => {
+      const images = new Map([['app:latest', { entrypoint: ['/app'], stopSignal }]]);
+      const text = await injectedText(podOf('  - {name: a, image: app}\n'), { images });
+      assert.equal(/--stop-signals, "?([A-Z0-9,]+)/.exec(text.replaceAll('\n', ' '))?.[1], flag);
     });
 
   it('the other pods of a file are injected all the same', async () => {

@@ -7,6 +7,7 @@ const FACTS: Readonly<Record<string, ImageFacts>> = {
   busybox: { cmd: ['sh'] },
   app: { entrypoint: ['/app', '--home=$HOME'], cmd: ['--serve'] },
   empty: {},
+  locked: { entrypoint: ['/app'], digest: `sha256:${'a'.repeat(64)}` },
 };
 
 export const OPTIONS: Options = {

@@ -93,11 +93,9 @@ export function lockText(images: readonly LockedImage[]): string {
   return `${JSON.stringify({ images: Object.fromEntries(sorted) }, null, 2)}\n`;
 }
 
-/** What two inputs say of one image is put together; where they differ the later one counts. */
+/** Of two inputs that have one image the later one counts, as a whole: half of each would be no image. */
 function factsByName(images: readonly LockedImage[]): ReadonlyMap<string, ImageFacts> {
-  const byName = new Map<string, ImageFacts>();
-  for (const { names, facts } of images) for (const name of names) byName.set(name, { ...byName.get(name), ...facts });
-  return byName;
+  return new Map(images.flatMap(({ names, facts }) => names.map((name) => [name, facts] as const)));
 }
 
 /** How the images differ from those of the lock, one line each; none of them does: no line. */

@@ -35,10 +35,12 @@ export function familiarName(image: string): string {
   return `${short}:${tag ?? 'latest'}`;
 }
 
-/** A digest counts before a tag beside it. */
+/** A digest counts before a tag beside it; facts of the tag that have another digest are of another image. */
 export function factsOfImage(image: string | undefined, images: Images): ImageFacts | undefined {
   if (image === undefined) return undefined;
-  return images.get(familiarName(image)) ?? images.get(familiarName(image.replace(/@.*/s, '')));
+  const { digest } = partsOf(image);
+  const facts = images.get(familiarName(image)) ?? images.get(familiarName(image.replace(/@.*/s, '')));
+  return digest !== undefined && facts?.digest !== undefined && facts.digest !== digest ? undefined : facts;
 }
 
 function partsOf(image: string) {

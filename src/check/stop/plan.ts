@@ -3,6 +3,7 @@
  * plan of a container under sexton is read by sexton's own parser, other programs by the stop presets.
  */
 import { basename } from 'node:path';
+import { readCommandLine } from '../../config/argv.ts';
 import { startedBy } from '../../config/notation/program.ts';
 import { presetNamed, presetOf } from '../../config/notation/stop/stop-presets.ts';
 import { type Files, type Resolution, resolveRun } from '../../config/resolve.ts';
@@ -106,7 +107,9 @@ async function sextonOf(argv: readonly string[], container: Container, pod: Pod,
   const resolution: Resolution = await resolveRun(rest, env, files);
   if (resolution.ok) return { run: resolution.run, problems: [] };
   const hasUnknown = [...container.env].some(([key, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(key));
-  const isUnseen = files.missed.length > 0 || hasUnknown || rest.some((word) => word.includes('$('));
+  // The kubelet replaces variables in sexton's own flags, too.
+  const own = rest.slice(0, readCommandLine(rest).commandAt);
+  const isUnseen = files.missed.length > 0 || hasUnknown || own.some((word) => word.includes('$('));
   return { run: undefined, problems: isUnseen ? [] : resolution.problems };
 }
 

@@ -91,10 +91,11 @@ describe('sexton images lock', () => {
     assert.equal(readFileSync(target, 'utf8'), out);
   });
 
-  it('images lock merges what two inputs say about one image', () => {
-    const { Cmd, ...config } = CONFIG;
-    const path = archiveOf(ociFiles([{ ...WEB, config: { Cmd } }]));
-    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], config)), { 'example.com/web:1': FACTS });
+  it('images lock takes the later of two inputs for an image, and mixes no commands', () => {
+    const { Cmd: _cmd, ...config } = CONFIG;
+    const { cmd: _facts, ...facts } = FACTS;
+    const path = archiveOf(ociFiles([{ ...WEB, config: { Cmd: ['old'] } }]));
+    assert.deepEqual(locked([path, '-'], inspect(['example.com/web:1'], config)), { 'example.com/web:1': facts });
   });
 
   it('images lock chooses linux/amd64 among several platforms, and no attestation', () => {
