@@ -93,7 +93,7 @@ export function lockText(images: readonly LockedImage[]): string {
   return `${JSON.stringify({ images: Object.fromEntries(sorted) }, null, 2)}\n`;
 }
 
-/** Of two inputs that have one image the later one counts, as a whole: half of each would be no image. */
+/** The later of two inputs counts for an image, as a whole: half of each would be no image. */
 function factsByName(images: readonly LockedImage[]): ReadonlyMap<string, ImageFacts> {
   return new Map(images.flatMap(({ names, facts }) => names.map((name) => [name, facts] as const)));
 }

@@ -133,7 +133,7 @@ export function beginStop(draft: Draft): void {
   if (child.is === 'backoff' && (draft.config.role === 'main' || waitsFor !== 'turn'))
     return endInBackoff(draft, child);
   // Whether others depend on this member is unknown before the graveyard was read.
-  if (waitsFor === 'turn' && stop.waitsFor === undefined && draft.state.peers === undefined) return;
+  if (waitsFor === 'turn' && stop.waitsFor !== 'turn' && draft.state.peers === undefined) return;
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
     if (waitsFor !== 'pre-stop') sayOnce(draft, `stop waits for ${waitsFor}`, 'info', WAITS[waitsFor]);

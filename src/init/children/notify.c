@@ -74,7 +74,8 @@ static void drop_notification(struct notifications *notifications, pid_t sender)
   if (notifications->dropped < INT32_MAX) notifications->dropped++;
   if (notifications->dropped > 1 || notifications->waits) return;
   say("sexton: dropped a message to NOTIFY_SOCKET from pid ", digits,
-      ", as too long, or not from the command; --notify all takes it from every process of this container\n");
+      notifications->all ? ", as too long, or of another container\n"
+                         : ", as too long, or not of the command; --notify all takes it of all of this container\n");
 }
 
 /* Messages that wake no supervisor: a barrier is over when it was read, and there is no watchdog. */

@@ -35,6 +35,13 @@ describe('a supervisor that comes back', () => {
     assert.equal(life.pass(2_000).sent, '4000 TERM');
   });
 
+  it('the next supervisor of a lone main goes on with the drain, and holds for no one', () => {
+    const life = new Life(main({ gracePeriodMs: 10_000, drain: fixed(3_000) }, DEAF)).signal(15).pass(1_000);
+    back(life.loseSupervisor().pass(500));
+    assert.deepEqual([life.phase, life.logs.filter((it) => it.includes('holding'))], ['draining', []]);
+    assert.equal(life.pass(2_000).sent, '3000 TERM');
+  });
+
   it('a stop request between two lives and supervisors prevents the next start', () => {
     const life = new Life(main({ restart: 'always' })).endChild(1);
     back(life.loseSupervisor().pass(500).signal(15));

@@ -1,7 +1,7 @@
 /** Idle checks against real servers and files. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,4 +88,12 @@ test('a file means busy while it is there, or idle while it is there', async (t)
   // What cannot be looked at is neither.
   const below = join(path, 'below');
   assert.deepEqual([await ask('absent', below), await ask('present', below)], [false, false]);
+});
+
+test('a busy file without its directory proves nothing, and a link to nowhere is a file', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'sexton-idle-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const ask = (name: string) => run({ kind: 'file', path: join(dir, name), idle: 'absent' });
+  symlinkSync('nowhere', join(dir, 'lock'));
+  assert.deepEqual([(await ask('none/mark')).ok, (await ask('lock')).ok], [false, false]);
 });
