@@ -115,6 +115,12 @@ const PROBLEMS: readonly Check[] = [
     if (gracePeriod.value !== undefined) return undefined;
     return `${idleWhen.label}: nothing says how long the application may be busy; give --grace-period, or --drain with max=`;
   },
+  ({ idleWhen, drain }) => {
+    const ms = Math.max(idleWhen.value?.forMs ?? 0, idleWhen.value?.staleMs ?? 0);
+    const mostMs = longestOf(drain);
+    if (idleWhen.value === undefined || drain.value?.kind !== 'adaptive' || ms < mostMs) return undefined;
+    return `${idleWhen.label}: for= or stale= of ${formatDuration(ms)} is not over when the drain of ${formatDuration(mostMs)} is; make it shorter`;
+  },
   ({ drain, idleWhen }) => {
     if (drain.value?.kind !== 'adaptive' || drain.value.quietMs > 0 || idleWhen.value !== undefined) return undefined;
     return `${drain.label}: quiet=off leaves nothing to wait for; give --idle-when, or a time for quiet`;

@@ -102,7 +102,7 @@ describe('an idle check', () => {
 
 describe('the drain of an idle check', () => {
   const drainOf = (...flags: readonly string[]) => {
-    const { run, sources } = resolved(['--idle-when', 'file:/run/busy', ...flags, '--', 'server']);
+    const { run, sources } = resolved(['--idle-when', 'file:/run/busy,for=1s', ...flags, '--', 'server']);
     const { drain } = run.member;
     const source = sources.find(({ key }) => key === 'drain')?.source;
     return drain?.kind === 'adaptive' ? [drain.minMs, drain.quietMs, drain.maxMs, source] : drain;
