@@ -31,7 +31,7 @@ function touches(a: Edit, b: Edit): boolean {
 const CONTEXT = 3;
 
 /** In the unified format, as patch(1) and git apply read it. */
-export function diffOf({ source, edits }: Fixed): string {
+export function diffOf({ source, edits, text }: Fixed): string {
   const hunks: Piece[][] = [];
   for (const piece of piecesOf(source, edits)) {
     const before = hunks.at(-1)?.at(-1);
@@ -41,16 +41,23 @@ export function diffOf({ source, edits }: Fixed): string {
   const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
   const linesFrom = (one: number, next: number): readonly string[] =>
     Array.from({ length: Math.max(0, next - one) }, (_, index) => ` ${rawLine(source, one + index)}`);
+  const ending = (lines: readonly string[], next: number, whole: string): readonly string[] =>
+    next <= lineCount || lines.length === 0 || whole.endsWith('\n')
+      ? lines
+      : [...lines.slice(0, -1), `${lines.at(-1) ?? ''}${NO_NEWLINE}`];
   let shift = 0;
   const parts = hunks.flatMap((pieces) => {
     const start = Math.max(1, (pieces[0]?.first ?? 1) - CONTEXT);
     let at = start;
     const body: string[] = [];
     for (const { first, next, removed, added } of pieces) {
-      body.push(...linesFrom(at, first), ...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`));
+      const minus = removed.map((line) => `-${line}`);
+      const plus = added.map((line) => `+${line}`);
+      body.push(...linesFrom(at, first), ...ending(minus, next, source.text), ...ending(plus, next, text));
       at = next;
     }
-    body.push(...linesFrom(at, Math.min(lineCount + 1, at + CONTEXT)));
+    const end = Math.min(lineCount + 1, at + CONTEXT);
+    if (end > at) body.push(...ending(linesFrom(at, end), end, source.text));
     const [minus = 0, plus = 0] = ['-', '+'].map((sign) => body.filter((line) => line.startsWith(sign)).length);
     const same = body.length - minus - plus;
     const head = `@@ -${start},${same + minus} +${start + shift},${same + plus} @@`;
@@ -59,6 +66,9 @@ export function diffOf({ source, edits }: Fixed): string {
   });
   return `--- ${nameOf(`a/${source.path}`)}\n+++ ${nameOf(`b/${source.path}`)}\n${parts.join('\n')}\n`;
 }
+
+/** As patch(1) and git apply want it behind the last line. */
+const NO_NEWLINE = '\n\\ No newline at end of file';
 
 /** Lines that are replaced: from `first` up to `next`, without this one. */
 interface Piece {

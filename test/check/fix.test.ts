@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { applied } from '../../src/check/edits.ts';
 import { diffOf } from '../../src/check/fix.ts';
@@ -24,6 +28,27 @@ describe('--fix', () => {
       { source, start: 1, end: 3, text: 'y' },
     ];
     assert.equal(applied('abc', edits), 'xc');
+  });
+
+  it('git applies the patch of a text that does not end in a newline', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'sexton-diff-'));
+    try {
+      for (const [text, from] of [
+        ['a: 1\nb: 2', 'a: 1'],
+        ['a: 1\nb: 2', 'b: 2'],
+      ] as const) {
+        const source = makeSource('x.yaml', text);
+        const start = text.indexOf(from);
+        const edits = [{ source, start, end: start + from.length, text: `${from}3` }];
+        const fixed = applied(text, edits);
+        writeFileSync(join(dir, 'x.yaml'), text);
+        writeFileSync(join(dir, 'patch'), diffOf({ source, edits, text: fixed }));
+        execFileSync('git', ['apply', 'patch'], { cwd: dir });
+        assert.equal(readFileSync(join(dir, 'x.yaml'), 'utf8'), fixed);
+      }
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   it('--diff prints hunks with three lines of context and their line numbers', () => {
