@@ -43,7 +43,7 @@ describe('on a cluster', { concurrency: 2 }, () => {
         const { spec } = parse(text) as PodObject;
         const pod = await startPod(t, 'injected', spec);
         assert.equal(await pod.untilEnded(), 'Succeeded');
-        assert.match(pod.log('work'), /^\/sexton\/sexton run --name work /);
+        assert.match(pod.log('work'), /^\/sexton\/sexton run --name work /m);
         assert.deepEqual([pod.end('work').exitCode, pod.end('proxy').exitCode], [0, 0]);
         assert.equal(pod.message('proxy').StopReason, 'mains finished');
         const [back] = (await uninject([{ path: 'pod.yaml', text }])).changes;
