@@ -13,7 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: ['core', 'text', 'config'],
   report: ['core', 'text'],
   check: ['core', 'text', 'config', 'report'],
-  inject: ['config', 'check'],
+  inject: ['core', 'config', 'check'],
   cli: ['core', 'text', 'config', 'runtime', 'report', 'check', 'inject'],
   init: [],
   delivery: ['core', 'text', 'config', 'runtime', 'report', 'check', 'inject', 'cli', 'init'],
