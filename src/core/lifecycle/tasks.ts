@@ -1,6 +1,7 @@
 /**
- * Tasks: actions beside the child, before or after it; at most one for each probe, hook, reload, quit call, start
- * gate and idle check. The end of a task is an event. A task that exceeds its time is ended, and given up if it does not end.
+ * Tasks: actions beside the child, before or after it; at most one for each probe, hook, reload, quit call, start gate
+ * and idle check. The end of a task is an event. A task that exceeds its time is ended, and given up if it does not
+ * end.
  */
 import type { MemberConfig, ProbeKind, TaskAction } from '../config.ts';
 import { type Draft, isDue, update, wakeAt } from '../state/draft.ts';

@@ -398,7 +398,7 @@ function judgeRest({ members, published, isDeleted }: World, plan: Plan): void {
     assert.equal(
       state.stop,
       undefined,
-      `law nobody waits for ever: ${name} in ${members.map((it) => it.key).join(' ')}`,
+      `law no member waits for ever: ${name} in ${members.map((it) => it.key).join(' ')}`,
     );
     const mine = plan.requests.slice(0, published).filter((among) => takesPart(among, name));
     assert.ok(started.length <= mine.length, `law once: ${started.length} starts for ${mine.length} requests`);

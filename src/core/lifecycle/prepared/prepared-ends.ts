@@ -257,7 +257,8 @@ function layOut(config: MemberConfig, state: State, use: Use, layout: Layout): P
     if (outcome === undefined) return undefined;
     outcomes.push(outcome);
   }
-  const [first] = outcomes as [Outcome, ...Outcome[]];
+  const [first] = outcomes;
+  if (first === undefined) return undefined;
   const isSame = range.to <= 255 && outcomes.every(({ exit, code }) => exit === code);
   if (!outcomes.every(({ final, exit }) => final === first.final && (isSame || exit === first.exit))) return undefined;
   const [text, log, evidence] = templatesOf(outcomes);
