@@ -66,7 +66,7 @@ export function reasonToStopMs(record: RoundRecord, member: MemberPlan, containe
   );
 }
 
-/** A main's application lives at this moment. */
-export function livesAt(record: RoundRecord, main: MemberPlan, atMs: number): boolean {
-  return livesOf(record, main).some((it) => it.fromMs < atMs && it.said !== undefined && it.lastMs > atMs);
+/** A main's application, born before a moment, lives at another. */
+export function livesAt(record: RoundRecord, main: MemberPlan, bornBeforeMs: number, atMs: number): boolean {
+  return livesOf(record, main).some((it) => it.fromMs < bornBeforeMs && it.said !== undefined && it.lastMs > atMs);
 }

@@ -31,6 +31,12 @@ test('a command that was silent under a foreign HUP has to exit 129', () => {
   assert.equal(violationsOf(silentRound('m0', 137), true).length, 4);
 });
 
+test('a sidecar has to hold for the life of a main that had the time to be known', () => {
+  const words = 's0: got its stop signal while m0 still lived and was known';
+  assert.deepEqual(violationsOf(restartedMain(3_000), true), []);
+  assert.deepEqual(violationsOf(restartedMain(1_300), true), [words]);
+});
+
 test('a main is locked out only if its gate kept it out and its sidecar is over for good', () => {
   for (const [isLocked, sidecar, exits, changed] of [
     [true, 'terminated', [1, 125], {}],
@@ -55,6 +61,36 @@ function silentRound(member: string, status: number): RoundRecord {
     events: [],
     graveyard: new Map([['m0', JSON.stringify(tombstone)]]),
     writtenMs: new Map([['m0', 10]]),
+    endedByItself: true,
+  };
+}
+
+/** The main's second life begins at `bornMs`; the pod is deleted, and the sidecar signalled at once, at 4,000. */
+function restartedMain(bornMs: number): RoundRecord {
+  const says = [
+    [0, 'm0', 'Starting'],
+    [0, 's0', 'Starting'],
+    [1_000, 'm0', 'Exiting', '0'],
+    [bornMs, 'm0', 'Starting'],
+    [4_010, 's0', 'Signal', '15'],
+    [4_020, 's0', 'Exiting', '0'],
+    [4_030, 'm0', 'Signal', '15'],
+    [4_200, 'm0', 'Exiting', '0'],
+  ] as const;
+  const stop = { kind: 'delete', fromMs: 4_000, untilMs: 4_001, isHit: true, written: ['m0', 's0'] } as const;
+  const tombstone = JSON.stringify({ Died: '2026-01-01T00:00:00Z', Phase: 'dead', ExitCode: 0, Reason: 'stopped' });
+  const life = { status: 0, stderr: '' };
+  return {
+    plan: { ...planOf([MAIN, SIDECAR], 'Always'), graceMs: 9_000 },
+    happenings: ['m0', 's0'].map((member) => ({ ...stop, member })),
+    lives: [
+      { ...life, member: 'm0', fromMs: 0, untilMs: 1_010 },
+      { ...life, member: 'm0', fromMs: bornMs - 10, untilMs: 4_210 },
+      { ...life, member: 's0', fromMs: 0, untilMs: 4_050 },
+    ],
+    events: says.map(([atMs, name, event, detail = ''], index) => ({ index, atMs, name, event, detail })),
+    graveyard: new Map(['m0', 's0'].map((name) => [name, tombstone])),
+    writtenMs: new Map(['m0', 's0'].map((name) => [name, 10])),
     endedByItself: true,
   };
 }

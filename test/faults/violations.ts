@@ -118,7 +118,7 @@ function holdViolations(record: RoundRecord, member: MemberPlan, life: Applicati
   );
   const grace = Math.min(graceMs, ...hitsOf(record, ['delete-again']).map((it) => it.value ?? graceMs));
   if (declareGrace && first.atMs >= earliest + grace - Math.min(2_000, grace / 2)) return [];
-  const served = mainsOf(members).filter((main) => livesAt(record, main, first.atMs));
+  const served = mainsOf(members).filter((it) => livesAt(record, it, ask.fromMs - KNOWN_AFTER_MS, first.atMs));
   const damages = hitsOf(record, [...DESTRUCTIVE, ...UNWRITABLE, ...ONLY_IN_PLACE]).filter(
     (it) => it.fromMs < first.atMs,
   );

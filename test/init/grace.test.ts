@@ -107,6 +107,21 @@ onBench('init leaves before the platform KILLs while each supervisor dies after 
   assert.ok(atMs < endMs, `${atMs - endMs} ms late`);
 });
 
+onBench('init leaves half of what is left after a late end to a supervisor whose predecessor died', async (bench) => {
+  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 60_000 });
+  const endMs = monotonicMs() + 4_000;
+  await passed(supervisor, bench, 'leave-at', endMs);
+  await supervisor.kill();
+  const next = await init.supervisor();
+  await passed(next, bench, 'tell-reaped');
+  await waitFor('the grace period is nearly over', () => monotonicMs() > endMs - 290);
+  const killedMs = monotonicMs();
+  next.commit('kill', 1, SIGKILL);
+  assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+  const leftMs = monotonicMs();
+  assert.ok(leftMs >= (killedMs + endMs) / 2, `it left ${endMs - leftMs} ms before the end, after ${leftMs - killedMs}`);
+});
+
 onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));

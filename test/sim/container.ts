@@ -551,7 +551,7 @@ export class Container {
       lost.goneAtMs > agenda.monoMs ? lost.goneAtMs : NEVER,
       isStoppable ? stopOf(lost).atMs : NEVER,
       this.#overdue === command.id ? NEVER : endsAtMs(stopping),
-      command.exit === undefined ? NEVER : leavesAtMs(lost),
+      command.diedAtMs === undefined ? NEVER : leavesAtMs(lost, command.diedAtMs - agenda.bootAtMs),
     ];
     const atMs = Math.min(...times);
     if (atMs < NEVER) this.#acting = agenda.at(Math.ceil(atMs + agenda.bootAtMs), this.actor, () => this.#act());
@@ -560,7 +560,7 @@ export class Container {
   /** As in one turn of init's loop. */
   #act(): void {
     const { command } = this;
-    const { monoMs } = this.world.agenda;
+    const { monoMs, bootAtMs } = this.world.agenda;
     if (command === undefined) return;
     const { atMs, signal } = stopOf(this.#lost);
     if (atMs <= monoMs && command.exit === undefined && this.#stopped !== command.id) {
@@ -568,9 +568,10 @@ export class Container {
       this.#sendStop(signal, false);
     }
     if (endsAtMs(this.#stopping) <= monoMs && this.#overdue !== command.id) this.#killOverdue();
-    if (command.exit !== undefined && leavesAtMs(this.#lost) <= monoMs) {
+    const { exit, diedAtMs = NEVER } = command;
+    if (exit !== undefined && leavesAtMs(this.#lost, diedAtMs - bootAtMs) <= monoMs) {
       this.world.count('left after the grace period, without a supervisor');
-      return this.#leaveUnrecorded(statusOf(command.exit));
+      return this.#leaveUnrecorded(statusOf(exit));
     }
     this.#arm();
   }

@@ -53,10 +53,12 @@ function requestEndsAtMs(stopping: Stopping): number {
   return (oldestStop(stopping)?.atMs ?? NEVER) + graceMs;
 }
 
-/** When init leaves, once the command has ended. */
-export function leavesAtMs(stopping: Lost): number {
+/** When init leaves, once the command has ended at `endedAtMs`. */
+export function leavesAtMs(stopping: Lost, endedAtMs: number): number {
   const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
-  return Math.max(Math.min(stopping.leaveAtMs ?? NEVER, requestEndsAtMs(stopping)) - AHEAD_MS, sinceMs + LATE_MS);
+  const endsAtMs = Math.min(stopping.leaveAtMs ?? NEVER, requestEndsAtMs(stopping));
+  const aheadMs = Math.min(AHEAD_MS, Math.max(0, endsAtMs - endedAtMs) / 2);
+  return Math.max(endsAtMs - aheadMs, sinceMs + LATE_MS);
 }
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -112,7 +112,10 @@ void on_child_changed(struct init *init, struct child *child, int status) {
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   child->exited = true;
   take_terminal(&init->children, child->id);
-  if (child->id == init->children.last_id) init->children.last_status = by_signal ? 128 + value : value;
+  if (child->id == init->children.last_id) {
+    init->children.last_status = by_signal ? 128 + value : value;
+    init->children.ended_at = now_ms();
+  }
   struct event event = {.kind = by_signal ? EV_KILLED : EV_EXITED, .id = child->id, .pid = child->pid, .value = value};
   event.flag = by_signal && WCOREDUMP(status);
   push(&init->queue, event);

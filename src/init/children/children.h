@@ -21,6 +21,7 @@ struct children {
   size_t count;
   uint64_t last_id;
   int last_status;     /* exit code of the last child; -1 while it lives */
+  int64_t ended_at;    /* when the last child ended, where it has */
   uint64_t first_only; /* the child whose first process alone is signalled; 0: none */
   uint64_t foreground; /* the child that init has put into the foreground; 0: none */
   int64_t check_at;    /* the next poll for groups that have become empty */

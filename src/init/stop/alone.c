@@ -3,7 +3,7 @@
 
 #include "init.h"
 
-/* A supervisor's time to record an end; by how much init leaves before the platform's KILL, to keep its exit code. */
+/* A supervisor's time to record an end; by how much at most init leaves before the platform's KILL, for its exit code. */
 enum { RECORD_MS = 2000, AHEAD_MS = 300 };
 
 void go_on_alone(struct init *init) {
@@ -22,7 +22,10 @@ int64_t leaves_at(const struct init *init) {
   int64_t ends_at = request_ends_at(init);
   if (init->grace.leave_at < ends_at) ends_at = init->grace.leave_at;
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
-  return ends_at - AHEAD_MS > gone_at + RECORD_MS ? ends_at - AHEAD_MS : gone_at + RECORD_MS;
+  /* After a late end, half of the time left is a supervisor's that has failed but lives now. */
+  int64_t half = (ends_at - init->children.ended_at) / 2;
+  ends_at -= half < 0 ? 0 : half < AHEAD_MS ? half : AHEAD_MS;
+  return ends_at > gone_at + RECORD_MS ? ends_at : gone_at + RECORD_MS;
 }
 
 void leave_without_supervisor(struct init *init) {
