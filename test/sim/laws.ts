@@ -29,6 +29,7 @@ import { Restarts } from './restarts.ts';
 import { tellStep } from './tell-step.ts';
 import {
   DOUBTED_MS,
+  hasSaidFinal,
   isBornInVain,
   isCommandAlive,
   isCut,
@@ -243,11 +244,9 @@ export class Laws {
     for (const { name, condition, optional } of member.config.startAfter) {
       this.#world.judges('gates');
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
-      if (isMisleading(this.#world, container, name))
+      if (isMet || optional) continue;
+      if (isMisleading(this.#world, container, name) || isMixedUp(this.#world, container, name))
         this.#world.count('excused: a gate opened by what was there before');
-      else if (isMet || optional) continue;
-      else if (isMixedUp(this.#world, container, name))
-        this.#world.count('excused: a gate opened by a life before, found at the first look');
       else this.#break('gates', container, `started before ${name} was ${condition}`);
     }
   }
@@ -288,8 +287,7 @@ export class Laws {
     if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
     const { command } = container;
     if (container.hasLeftUnrecorded) {
-      const isAgain = container.memo !== undefined && isRestarting(container.memo.state);
-      this.#world.count(`excused: not written${isAgain ? ', and not restarted in place' : ''}, as no supervisor acted`);
+      this.#world.count('excused: not written, as no supervisor acted');
       if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
         this.#break('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(container.member);
@@ -321,9 +319,7 @@ export class Laws {
     const hasUnkillable = member.scenario.lives.some(
       ({ leaves, stray }) => leaves === 'unkillable' || stray === 'unkillable',
     );
-    if (container.lostAtMs !== undefined)
-      return this.#world.count('excused: killed by the kubelet, as no supervisor acted');
-    if (calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
+    if (container.lostAtMs !== undefined || calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.#world.count('excused: killed by the kubelet');
     this.#break('before the platform', container, 'the platform’s KILL came first');
   }
@@ -358,12 +354,6 @@ export class Laws {
     return this.#dues.isSomebody || this.restarts.isSomebodyDue || this.requests.isSomebodyDue;
   }
 
-  /** A main that leaves with 0 under OnFailure says that it is final, but if replaced or killed starts again. */
-  get #isReplacing(): boolean {
-    const { policy, faults } = this.#world.scenario;
-    return faults.some((fault) => fault.do === 'replace' || (fault.do === 'kill container' && policy === 'OnFailure'));
-  }
-
   #keepDeadline(container: Container, { before, after }: Step): void {
     const { deadline } = after;
     if (deadline === undefined) {
@@ -388,7 +378,7 @@ export class Laws {
     for (const [sidecar, last] of this.#departed) {
       if (!sidecar.isOver || sidecar.config.when === 'any') continue;
       if (!mainsOf(this.#world, sidecar).includes(container.member)) continue;
-      if (this.#isReplacing || this.#misled.has(last)) continue;
+      if (isBroughtBack(this.#world, sidecar) || this.#misled.has(last)) continue;
       this.#break('no main without its sidecar', container, `started when ${sidecar.name} had left for good`);
     }
   }
@@ -408,28 +398,11 @@ export class Laws {
       return;
     }
     if (quorumHasFinished(this.#world, container.member)) return;
-    if (this.#isReplacing) return this.#world.count('excused: a main that was replaced said that it is final');
-    if (isToldNothing(this.#world)) {
-      this.#misled.add(container);
-      return this.#world.count('excused: the volume hid that all may have been restarted');
-    }
-    if (isNeverDeclared(this.#world)) {
-      this.#misled.add(container);
-      return this.#world.count('excused: who declares a restart of all was not there yet to say so');
-    }
-    if (container.reflexes.isEndedUnsure) {
-      this.#misled.add(container);
-      return this.#world.count('excused: init alone cannot know whether a main that was killed comes back');
-    }
-    if (hasLeftUnsaid(this.#world, container.member)) {
-      this.#misled.add(container);
-      return this.#world.count('excused: a main could not write down the code that a rule restarts');
-    }
-    if (isMisledBySilence(this.#world, container)) {
-      this.#misled.add(container);
-      return this.#world.count('excused: a main could not write, or take its handle, to show that it lives');
-    }
-    this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
+    const why = misleading(this.#world, container);
+    if (why === undefined)
+      return this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
+    this.#misled.add(container);
+    this.#world.count(`excused: ${why}`);
   }
 
   #judgeDeath(container: Container, { Died, ExitCode, Reason }: Tombstone): void {
@@ -446,7 +419,7 @@ export class Laws {
     const { exitCode } = member.config;
     if (exitCode.kind === 'map' || member.hasFailedStarts || isBornInVain(container)) return;
     this.#world.judges('exit codes');
-    const isMisled = this.#isReplacing || this.#misled.has(container);
+    const isMisled = isBroughtBack(this.#world, member) || this.#misled.has(container);
     const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
     const status = command?.exit === undefined ? undefined : statusOf(command.exit);
@@ -508,9 +481,24 @@ function isOnItsWay({ stop, climb }: Step['after']): boolean {
   return climb?.why === 'stop' || stop?.waitsFor === 'pre-stop';
 }
 
-/** Neither a generation nor that a rule restarts all could be read. */
-function isToldNothing({ kubelet, troubles }: World): boolean {
-  return kubelet.restartsOfAll > 0 && troubles.length > 0;
+/** Why it takes mains for finished that are not; undefined: it should know better. */
+function misleading(world: World, container: Container): string | undefined {
+  const { member, reflexes } = container;
+  if (isBroughtBack(world, member)) return 'a main that was replaced said that it is final';
+  if (isToldNothing(world)) return 'nobody could tell that all were restarted';
+  if (reflexes.isEndedUnsure) return 'init alone cannot know whether a main that was killed comes back';
+  if (hasLeftUnsaid(world, member)) return 'a main could not write down the code that a rule restarts';
+  if (isMisledBySilence(world, container)) return 'a main could not write, or take its handle, to show that it lives';
+  return undefined;
+}
+
+/** A main of it said that no other life follows, and was replaced or killed: the kubelet starts it again. */
+function isBroughtBack(world: World, member: Member): boolean {
+  const mains = mainsOf(world, member).filter(({ isOver }) => !isOver);
+  const sinceMs = world.kubelet.restartedAllAtMs - world.agenda.bootAtMs;
+  return world.containers.some(
+    (main) => mains.includes(main.member) && main.startedAtMs >= sinceMs && hasSaidFinal(main),
+  );
 }
 
 /**
@@ -548,11 +536,12 @@ function wasKilled({ command, hasKilled }: Container): boolean {
 }
 
 /**
- * All were restarted before any member that declares such a restart had written its first tombstone. No init container
- * starts a new generation of the graveyard.
+ * All were restarted, and the volume failed. Or no init container starts a new generation, and no member that declares
+ * such a restart had written its first tombstone by then.
  */
-function isNeverDeclared({ kubelet, scenario, containers }: World): boolean {
-  if (kubelet.restartsOfAll === 0 || scenario.begins) return false;
+function isToldNothing({ kubelet, scenario, containers, troubles }: World): boolean {
+  if (kubelet.restartsOfAll === 0) return false;
+  if (troubles.length > 0 || scenario.begins) return troubles.length > 0;
   const isSaid = ({ member, writtenAtMs }: Container): boolean =>
     restartsAll(member.config) && writtenAtMs !== undefined && writtenAtMs < kubelet.restartedAllAtMs;
   return !containers.some(isSaid);

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { judge } from './mutants.ts';
-import { MUTATIONS } from './mutations.ts';
+import { judge, MUTATIONS } from './mutants.ts';
 
 const SRC = join(import.meta.dirname, '../../src');
 /** The mutations that show at once. */

@@ -1,17 +1,40 @@
 /**
- * `node test/sim/mutants.ts [--runs N] [--from N | --only N,N]` breaks one rule after the other, in a private copy, and
- * prints in which run the simulator notices. It fails when one is not noticed, or when a rule is not where the list
- * says.
+ * `node test/sim/mutants.ts [--runs N] [--only N,N]` breaks the rules of `mutants.txt` one after the other, in a private
+ * copy, and prints in which run the simulator notices. It fails when one is not noticed, or when a rule is not where
+ * the list says. A simulator that lets one of these pass would let the same mistake pass in a change.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { MUTATIONS, type Mutation } from './mutations.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAX_MS = 1_800_000;
+
+/** A rule of core, runtime or simulated init, broken on purpose in one place, which is found by its exact text. */
+export interface Mutation {
+  /** The rule that does not hold any more. */
+  readonly breaks: string;
+  /** A path from src. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** As in a patch, behind a line with file and rule. */
+export const MUTATIONS: readonly Mutation[] = readFileSync(join(import.meta.dirname, 'mutants.txt'), 'utf8')
+  .trimEnd()
+  .split(/\n(?![-+])/)
+  .map((text) => {
+    const [, file = '', breaks = ''] = /^(\S+): (.+)$/m.exec(text) ?? [];
+    const side = (sign: string): string =>
+      text
+        .split('\n')
+        .flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []))
+        .join('\n');
+    return { file, breaks, from: side('-'), to: side('+') };
+  });
 
 export interface Verdict {
   readonly mutation: Mutation;
@@ -60,14 +83,9 @@ function judgeOne(copy: string, mutation: Mutation, runs: number): Verdict {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: {
-      runs: { type: 'string', default: '100000' },
-      from: { type: 'string', default: '0' },
-      only: { type: 'string' },
-    },
+    options: { runs: { type: 'string', default: '100000' }, only: { type: 'string' } },
   });
-  const only = values.only?.split(',').map((index) => MUTATIONS.at(Number(index)) as Mutation);
-  const chosen = only ?? MUTATIONS.slice(Number(values.from));
+  const chosen = values.only?.split(',').map((index) => MUTATIONS.at(Number(index)) as Mutation) ?? MUTATIONS;
   const verdicts = judge(chosen, Number(values.runs), ({ mutation, runs, law, what }) => {
     const end = runs === undefined ? 'NOT NOTICED' : `run ${runs}, by "${law}": ${what}`;
     console.log(`${MUTATIONS.indexOf(mutation)} ${end.padEnd(50)} ${mutation.file}: ${mutation.breaks}`);

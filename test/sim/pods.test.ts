@@ -66,57 +66,18 @@ const LAWS = (PAGE.split('## The laws')[1]?.split('\n## ')[0] ?? '')
   .flatMap((line) => /^\| ([a-zA-Z ]+) \|/.exec(line)?.[1] ?? [])
   .filter((name) => name !== 'name');
 
-const EXERCISED = [
-  'KILL by sexton',
-  'all restarted',
-  'alone',
-  'alone and back',
-  'event doubled',
-  'event late',
-  'event lost',
-  'event merged',
-  'fault: KILL at the sleep',
-  'fault: crash supervisor',
-  'fault: deafen',
-  'fault: delete',
-  'fault: end at the sleep',
-  'fault: evict',
-  'fault: freeze',
-  'fault: hang supervisor',
-  'fault: kill command',
-  'fault: kill container',
-  'fault: litter empty',
-  'fault: litter garbage',
-  'fault: litter leftover',
-  'fault: pause',
-  'fault: reboot',
-  'fault: replace',
-  'fault: restart all',
-  'fault: sexton restart at the prepared end',
-  'fault: sexton stop',
-  'fault: sexton stop at the prepared end',
-  'fault: signal',
-  'fault: signal at the sleep',
-  'fault: starve supervisor',
-  'fault: supervisor that cannot be started',
-  'fault: supervisor that dies',
-  'fault: supervisor that hangs',
-  'fault: turn clock',
-  'fault: volume denied',
-  'fault: volume full',
-  'fault: volume read-only',
-  'fault: volume slow',
-  'fault: wipe',
-  'grace shortened',
-  'hanging supervisor killed',
-  'leftover cleared',
-  'read unparsable',
-  'restarted by a rule: restart',
-  'restarted by a rule: restart-all',
-  'supervisor killed after',
-  'supervisor killed before the commit',
-  'supervisor killed before the write',
-  'supervisor killed between',
-  'watched again',
-  'write torn',
-] as const;
+const EXERCISED = `
+KILL by sexton, all restarted, alone, alone and back, event doubled, event late, event lost, event merged
+grace shortened, hanging supervisor killed, leftover cleared, read unparsable, restarted by a rule: restart
+restarted by a rule: restart-all, supervisor killed after, supervisor killed before the commit
+supervisor killed before the write, supervisor killed between, watched again, write torn
+fault: KILL at the sleep, fault: crash supervisor, fault: deafen, fault: delete, fault: end at the sleep, fault: evict
+fault: freeze, fault: hang supervisor, fault: kill command, fault: kill container, fault: litter empty
+fault: litter garbage, fault: litter leftover, fault: pause, fault: reboot, fault: replace, fault: restart all
+fault: sexton restart at the prepared end, fault: sexton stop, fault: sexton stop at the prepared end, fault: signal
+fault: signal at the sleep, fault: starve supervisor, fault: supervisor that cannot be started
+fault: supervisor that dies, fault: supervisor that hangs, fault: turn clock, fault: volume denied, fault: volume full
+fault: volume read-only, fault: volume slow, fault: wipe
+`
+  .trim()
+  .split(/, |\n/);

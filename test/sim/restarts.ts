@@ -104,10 +104,8 @@ export class Restarts {
       this.#world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
-    if (isRestarting(after) && after.stop !== undefined && (isNew || !isRestarting(before))) {
-      if (!isRestarting(before) && event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `))
-        this.#world.count('restart joined');
-    }
+    const isJoined = event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `);
+    if (isRestarting(after) && !isRestarting(before) && isJoined) this.#world.count('restart joined');
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
       const graces = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
@@ -184,11 +182,8 @@ export class Restarts {
 
   /** A fault, a stop of its own, or a life that was not seen yet hides one from the other. */
   #isExcused({ brain }: Container, name: string): boolean {
-    const { calmAtMs, agenda, troubles, memberNamed } = {
-      ...this.#world,
-      memberNamed: this.#world.memberNamed.bind(this.#world),
-    };
-    const other = memberNamed(name)?.container;
+    const { calmAtMs, agenda, troubles } = this.#world;
+    const other = this.#world.memberNamed(name)?.container;
     if (other === undefined || !other.isRunning || other.wasAlone || other.lostAtMs !== undefined) return true;
     const state = other.brain?.state ?? other.memo?.state;
     if (state?.stop !== undefined && !isRestarting(state)) return true;

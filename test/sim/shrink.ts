@@ -54,23 +54,8 @@ function without(scenario: Scenario, gone: number): Scenario {
 function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
   const { config, lives } = member;
   const usual: typeof config = config.role === 'main' ? mainConfig() : sidecarConfig();
-  for (const key of [
-    'probes',
-    'postStart',
-    'preStop',
-    'idleWhen',
-    'drain',
-    'ladder',
-    'signals',
-    'hold',
-    'lingerMs',
-    'startAfter',
-    'restartRules',
-    'restart',
-    'exitCode',
-    'when',
-  ] as const)
-    if (JSON.stringify(config[key]) !== JSON.stringify(usual[key]))
+  for (const key of Object.keys(usual) as (keyof typeof usual)[])
+    if (!SHARED.has(key) && JSON.stringify(config[key]) !== JSON.stringify(usual[key]))
       yield { ...member, config: { ...config, [key]: usual[key] } };
   if (member.skewMs !== 0) yield { ...member, skewMs: 0 };
   if (member.kubeletHookMs !== 0) yield { ...member, kubeletHookMs: 0 };
@@ -84,3 +69,6 @@ function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
       if (dropped !== undefined) yield { ...member, lives: lives.with(index, rest) };
     }
 }
+
+/** What members know each other by, or must agree on. */
+const SHARED: ReadonlySet<string> = new Set(['name', 'role', 'mains', 'session', 'restartPolicy']);

@@ -21,9 +21,13 @@ export function isFinished(world: World, member: Member): boolean {
   const { container } = member;
   if (policy === 'Always' || container === undefined) return false;
   if (!container.isRunning) return policy === 'Never' && !world.kubelet.bringsBack(member);
-  if (container.reflexes.hasSaidFinal) return true;
-  const child = (container.brain?.state ?? container.memo?.state)?.child;
-  return child?.is === 'gone' && child.final;
+  return hasSaidFinal(container);
+}
+
+/** Its supervisor or its init has said that no other life follows. */
+export function hasSaidFinal({ reflexes, brain, memo }: Container): boolean {
+  const child = (brain?.state ?? memo?.state)?.child;
+  return reflexes.hasSaidFinal || (child?.is === 'gone' && child.final);
 }
 
 /** As this member's roster has it. */
@@ -87,8 +91,7 @@ function isBlind({ count }: World, { container }: Member): boolean {
     return true;
   }
   if (container.reflexes.haveMainsFinished) return false;
-  if (container.reflexes.isListening) count('excused: init takes a main that was killed for one that may come back');
-  else count('excused: init was not told with which mains to end its command');
+  count('excused: init alone could not know that its mains have finished');
   return true;
 }
 

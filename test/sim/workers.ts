@@ -14,14 +14,13 @@ export interface Totals {
 
 export async function workTogether(
   workers: number,
-  { first, runs, seconds }: { readonly first: number; readonly runs: number; readonly seconds: number },
+  { first, runs }: { readonly first: number; readonly runs: number },
   flags: readonly string[],
 ): Promise<Totals> {
   const each = Math.ceil(runs / workers);
   const parts = await Promise.all(
     Array.from({ length: workers }, async (_, index): Promise<Totals> => {
       const args = [...flags, '--json', '--seed', String(first + index * each), '--runs', String(each)];
-      if (Number.isFinite(seconds)) args.push('--seconds', String(seconds));
       // A worker ends with this process.
       const options = { stdin: 'ignore', stderr: 'inherit', reject: false } as const;
       const { stdout } = await execaNode(join(import.meta.dirname, 'run.ts'), args, options);

@@ -84,7 +84,7 @@ export class World {
   volume: Volume;
   reductions = 0;
   #boots = 1;
-  parts: AccessWorld & { readonly latencyMs: number; readonly hasHistory: boolean };
+  parts: AccessWorld;
 
   constructor(scenario: Scenario, count: Count, tell?: Told) {
     this.scenario = scenario;
@@ -154,20 +154,11 @@ export class World {
     return this.members.find((member) => member.name === name);
   }
 
-  #partsOf(volume: Volume): World['parts'] {
+  #partsOf(volume: Volume): AccessWorld {
     const { agenda, dice, count, scenario } = this;
     const onEnd = (holder: Holder, then: () => void): void => {
       if (holder instanceof Container) holder.onEnd(then);
     };
-    return {
-      agenda,
-      volume,
-      dice,
-      count,
-      scenario: scenario.volume,
-      onEnd,
-      latencyMs: scenario.volume.latencyMs,
-      hasHistory: scenario.seed % 8 === 0,
-    };
+    return { agenda, volume, dice, count, scenario: scenario.volume, onEnd };
   }
 }
