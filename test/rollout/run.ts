@@ -1,7 +1,8 @@
 /**
  * `npm run bench:rollout -- [--svg FILE] [--json FILE] [--with COMPANY,..]` stops nginx behind haproxy under constant
  * load, while the balancer takes 0.4, 2.7 and 7 s to notice. It does so without sexton, with a fixed drain, and with a
- * drain that knows when it is over. It needs root, nginx and haproxy.
+ * drain that knows when it is over. Then it stops a server in the middle of long streams. `--with streams` does only
+ * that. It needs root, nginx and haproxy.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -11,6 +12,7 @@ import { chartOf } from './chart.ts';
 import { COMPANIES, type Company, experiment, type Outcome, type Plan } from './experiment.ts';
 import { NODE_ADDRESS } from './network.ts';
 import { whatIsMissing } from './servers.ts';
+import { METRICS, type StreamPlan, stopAmongStreams } from './streams.ts';
 
 export interface Trial extends Plan, Outcome {
   readonly title: string;
@@ -54,6 +56,32 @@ async function run(plan: Named): Promise<Trial> {
   return { ...plan, ...(await experiment(scratch, name, plan)) };
 }
 
+/** What stands for one to three minutes takes 4 to 12 s, so fixed times are a fifteenth as well. */
+const LONGEST_MS = 12_000;
+const WATCHED = ['--drain', 'min=1s,quiet=2s,max=30m'];
+const STREAM_PLANS: readonly (Omit<StreamPlan, 'longestMs'> & { readonly title: string })[] = [
+  { title: 'no sexton', flags: undefined },
+  { title: '--drain 5s', flags: ['--drain', '333ms'] },
+  { title: 'no sexton, a hook with sleep 60', flags: undefined, hookMs: 4_000 },
+  { title: `${WATCHED.join(' ')}`, flags: WATCHED },
+  { title: '.. --idle-when http://..,metric=', flags: [...WATCHED, '--idle-when', METRICS] },
+  { title: '.. and no metrics for 4 s', flags: [...WATCHED, '--idle-when', METRICS], outageMs: 4_000 },
+];
+
+async function stopStreams(): Promise<void> {
+  const rows = await Promise.all(
+    STREAM_PLANS.map(async ({ title, ...plan }, index) => {
+      const outcome = await stopAmongStreams(scratch, `streams-${index}`, { ...plan, longestMs: LONGEST_MS });
+      const { cut, asked, tookMs, afterLastMs } = outcome;
+      const isAsked = plan.flags?.includes('--idle-when') === true;
+      const aim = isAsked ? (cut === 0 && afterLastMs <= 3_000 ? 'met' : 'missed') : '';
+      return [title, String(cut), String(asked), seconds(tookMs), cut === 0 ? seconds(afterLastMs) : '', aim];
+    }),
+  );
+  const header = ['three-minute streams, 1:15', 'cut or refused', 'of', 'stopped after', 'after the last', 'aim'];
+  console.log(`${formatTable(header, rows, Number.POSITIVE_INFINITY)}\n`);
+}
+
 function print(some: readonly Trial[]): void {
   const header = ['drain', 'noticed after', 'failed', 'of', 'stopped after', 'aim'];
   const rows = some.map(({ title, drain, noticesAfterMs, failed, asked, tookMs }) => [
@@ -88,14 +116,15 @@ const steps: (() => void)[] = [];
 const scratch = await tempGraveyard({ after: (step) => steps.push(step as () => void) });
 const trials: Trial[] = [];
 try {
-  for (const plans of plansOf(companiesIn(values.with))) {
+  for (const plans of values.with === 'streams' ? [] : plansOf(companiesIn(values.with))) {
     // The three times of one kind at the same time: they mostly wait.
     trials.push(...(await Promise.all(plans.map(run))));
     print(trials.slice(-plans.length));
   }
+  await stopStreams();
 } finally {
   for (const step of steps) await step();
 }
-print(trials);
+if (trials.length > 0) print(trials);
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(trials, undefined, 2)}\n`);
 if (values.svg !== undefined) writeFileSync(values.svg, chartOf(trials, QUIET_MS));
