@@ -1,6 +1,6 @@
 /**
- * A server of streams: `/?ms=N` sends a word every 100 ms for N ms, `/metrics` says how many it sends, and after
- * `/outage?ms=N` that gets no answer for N ms. On TERM it ends at once, in the middle of its streams.
+ * A server of streams: `/?ms=N` sends a word every 100 ms for N ms, and `/metrics` says how many streams there are.
+ * After `/outage?ms=N` the metrics get no answer for N ms. On TERM it ends at once, in the middle of its streams.
  */
 import { createServer } from 'node:http';
 
