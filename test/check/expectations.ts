@@ -11,6 +11,7 @@ import { COMPOSE_CASES } from './cases/compose.ts';
 import { DOCKER_CASES } from './cases/docker.ts';
 import { FIRST_PROCESS_CASES } from './cases/first-process.ts';
 import { HOOK_CASES } from './cases/hooks.ts';
+import { IDLE_CASES } from './cases/idle.ts';
 import { IMAGE_CASES } from './cases/images.ts';
 import { MEMORY_CASES } from './cases/memory.ts';
 import { PLAIN_CASES } from './cases/plain.ts';
@@ -30,7 +31,7 @@ export interface Expectation {
 const CASES = [
   ...[PLAIN_CASES, AROUND_CASES, IMAGE_CASES, TIME_CASES, FIRST_PROCESS_CASES, STOP_SIGNAL_CASES, HOOK_CASES],
   ...[POD_CASES, DOCKER_CASES, COMPOSE_CASES, PROBE_CASES, MEMORY_CASES, SEXTON_CASES],
-  ANNOTATION_CASES,
+  ...[ANNOTATION_CASES, IDLE_CASES],
 ];
 
 export const EXPECTATIONS: readonly Expectation[] = [

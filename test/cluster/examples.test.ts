@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { describe, type TestContext } from 'node:test';
 import { ask, kubectl } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
-import { startClients } from './helpers/clients.ts';
+import { type Answers, startClients } from './helpers/clients.ts';
 import {
   apply,
   evict,
@@ -60,6 +60,22 @@ describe('on a cluster', { concurrency: 4 }, () => {
   clusterTest('examples/server-demo loses no request in a rolling restart under load', async (t) => {
     await apply(t, 'server-demo/deployment.yaml');
     await assertRollsWithoutFailure(t, 'server-demo', 2);
+  });
+
+  clusterTest('examples/long-answers cuts no answer in a rolling update, and some without --idle-when', async (t) => {
+    await apply(t, 'long-answers/deployment.yaml');
+    await assertRollsWithoutFailure(t, 'long-answers', 2);
+    const path = `/apis/apps/v1/namespaces/${namespace()}/deployments/long-answers`;
+    const { spec } = await ask<{ spec: { template: { spec: PodSpec } } }>('GET', path);
+    const containers = spec.template.spec.containers.map(({ name, command = [] }) => {
+      return { name, command: command.filter((word) => !word.startsWith('--idle-when')) };
+    });
+    await ask('PATCH', path, { spec: { template: { spec: { containers } } } });
+    const { failed } = await rolled(t, 'long-answers', 2);
+    assert.ok(
+      failed.some(({ trouble }) => trouble === 'cut off'),
+      'none is cut off',
+    );
   });
 
   clusterTest(
@@ -128,6 +144,13 @@ async function podOf(t: TestContext, group: string, kind: string, name: string):
 }
 
 async function assertRollsWithoutFailure(t: TestContext, name: string, replicas: number): Promise<void> {
+  const { asked, failed } = await rolled(t, name, replicas);
+  assert.deepEqual(failed, []);
+  assert.ok(asked > 100, `${asked} requests`);
+}
+
+/** All pods are replaced while clients ask them. */
+async function rolled(t: TestContext, name: string, replicas: number): Promise<Answers> {
   await untilRolledOut(name);
   const clients = await startClients(t, name);
   await clients.untilReady(replicas);
@@ -136,9 +159,7 @@ async function assertRollsWithoutFailure(t: TestContext, name: string, replicas:
   await untilRolledOut(name);
   for (const pod of old)
     await untilPods(`${pod} is gone`, (it) => (it.type === 'DELETED' && it.pod.metadata.name === pod) || undefined);
-  const { asked, failed } = await clients.stop();
-  assert.deepEqual(failed, []);
-  assert.ok(asked > 100, `${asked} requests`);
+  return clients.stop();
 }
 
 async function namesOf(label: string): Promise<string[]> {

@@ -35,6 +35,16 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       /^with sexton, the work fails +exit code 3 +gone, 0 +failed, tried again$/m,
     ],
   },
+  'long-answers': {
+    title: 'a stop behind haproxy cuts no long answer with --idle-when, and some without',
+    needs: ['/usr/sbin/haproxy'],
+    isForEngines: true,
+    prints: [
+      /^as it is +[1-9]\d* +\d+ /m,
+      /^sexton, --drain +[1-9]\d* +\d+ /m,
+      /^sexton, --drain and --idle-when +0 +0 /m,
+    ],
+  },
   'restart-in-place': {
     title: 'a replica that is restarted in place fails no request, unlike killed containers',
     seconds: '12',

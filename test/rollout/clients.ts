@@ -1,8 +1,9 @@
 /**
  * The clients of the servers, each a process in the network namespace where it belongs:
- * `clients.ts load URL fresh|keep-alive`, `clients.ts probe URL ADDRESS`, `clients.ts scrape URL ADDRESS`, `clients.ts neighbour URL`.
+ * `clients.ts load URL fresh|keep-alive`, `clients.ts probe URL ADDRESS`, `clients.ts scrape URL ADDRESS`,
+ * `clients.ts neighbour URL`, `clients.ts streams URL MS`, `clients.ts once URL`.
  *
- * The load reports every request, one JSON object a line; the others only ask. All end by TERM.
+ * Load and streams report every request, one JSON object a line; the others only ask. All end by TERM.
  */
 import { Agent, get } from 'node:http';
 
@@ -12,6 +13,8 @@ export interface Told {
   readonly ok: boolean;
   /** Which server answered. */
   readonly by: string | undefined;
+  /** Since 1970, ms: when the last of it came; undefined: it has just begun to answer. */
+  readonly endedAt: number | undefined;
 }
 
 /** 200 requests a second, so 100 for each of two servers. */
@@ -38,6 +41,12 @@ switch (kind) {
   case 'neighbour':
     every(50, () => ask(FRESH));
     break;
+  case 'streams':
+    streams(Number(detail));
+    break;
+  case 'once':
+    ask(FRESH);
+    break;
   default:
     throw new Error(`internal error: no such client as ${kind}`);
 }
@@ -54,6 +63,34 @@ function load(how: How): void {
   });
 }
 
+/** Twenty at once and then five a second, when both servers answer. They take from a third of `longestMs` to all of it. */
+function streams(longestMs: number): void {
+  const seen = new Set<string>();
+  let asked = 0;
+  const open = (): void => {
+    const part = (((asked * 7) % FIRST) + 1) / FIRST;
+    // The first ones have some of theirs behind them.
+    const ms = asked < FIRST ? longestMs * part : longestMs * (1 / 3 + (part * 2) / 3);
+    asked += 1;
+    ask(FRESH, tell, `${url}?ms=${ms}`);
+  };
+  const look = (): void =>
+    ask(
+      FRESH,
+      ({ by, endedAt }) => {
+        if (endedAt === undefined) return;
+        if (by !== undefined) seen.add(by);
+        if (seen.size < 2) return void setTimeout(look, 50);
+        for (let first = 0; first < FIRST; first += 1) open();
+        setInterval(open, 200);
+      },
+      `${url}metrics`,
+    );
+  look();
+}
+
+const FIRST = 20;
+
 /** A timer alone falls behind; what is missing is made up for. */
 function every(ms: number, act: () => void): void {
   const since = performance.now();
@@ -66,17 +103,24 @@ function every(ms: number, act: () => void): void {
 
 type How = { readonly agent: false | Agent; readonly localAddress?: string };
 
-function ask(how: How, onEnd: (told: Told) => void = () => {}): void {
+/** `onTold` hears of a beginning only from streams. */
+function ask(how: How, onTold: (told: Told) => void = () => {}, target = url): void {
   const at = Date.now();
-  const outgoing = get(url, how, (response) => {
-    const by = response.headers['served-by'];
+  let begun = false;
+  const outgoing = get(target, how, (response) => {
+    const by = response.headers['served-by']?.toString();
+    begun = true;
+    if (kind === 'streams') onTold({ at, ok: true, by, endedAt: undefined });
     response.once('error', () => {});
     response.once('close', () =>
-      onEnd({ at, ok: response.complete && response.statusCode === 200, by: by === undefined ? by : String(by) }),
+      onTold({ at, ok: response.complete && response.statusCode === 200, by, endedAt: Date.now() }),
     );
     response.resume();
   });
-  outgoing.once('error', () => onEnd({ at, ok: false, by: undefined }));
+  outgoing.once('error', () => {
+    // After the beginning `close` follows.
+    if (!begun) onTold({ at, ok: false, by: undefined, endedAt: Date.now() });
+  });
 }
 
 function tell(told: Told): void {

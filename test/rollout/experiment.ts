@@ -3,17 +3,14 @@
  * The same happens on every node of a cluster when a pod is deleted. How many requests fail, and how long does the pod
  * take?
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Container, startContainer } from '../helpers/container.ts';
-import { NODE } from '../helpers/paths.ts';
+import { startContainer } from '../helpers/container.ts';
 import type { Scratch } from '../helpers/scratch.ts';
-import { waitFor, within } from '../helpers/wait.ts';
+import { waitFor } from '../helpers/wait.ts';
 import type { Told } from './clients.ts';
-import { makeNetwork, type Network, NODE_ADDRESS, POD } from './network.ts';
+import { type Cast, type Crew, client, stopped, withCrew } from './crew.ts';
+import { type Network, NODE_ADDRESS, POD } from './network.ts';
 import { haproxyIn, nginxIn, PORT, takeOut } from './servers.ts';
 
 export const COMPANIES = ['alone', 'keep-alive', 'probe', 'scrape', 'neighbour'] as const;
@@ -36,28 +33,11 @@ export interface Outcome {
   readonly log: string;
 }
 
-export async function experiment(scratch: Scratch, name: string, plan: Plan): Promise<Outcome> {
-  const network = makeNetwork();
-  const crew = new Crew();
-  scratch.beforeClear(() => {
-    crew.end();
-    network.remove();
-  });
-  try {
-    return await play(scratch, join(scratch.dir, name), { network, crew, plan });
-  } finally {
-    await crew.end();
-    network.remove();
-  }
+export function experiment(scratch: Scratch, name: string, plan: Plan): Promise<Outcome> {
+  return withCrew(scratch, (cast) => play(scratch, join(scratch.dir, name), plan, cast));
 }
 
-interface Cast {
-  readonly network: Network;
-  readonly crew: Crew;
-  readonly plan: Plan;
-}
-
-async function play(scratch: Scratch, home: string, { network, crew, plan }: Cast): Promise<Outcome> {
+async function play(scratch: Scratch, home: string, plan: Plan, { network, crew }: Cast): Promise<Outcome> {
   const { drain, noticesAfterMs, company } = plan;
   const server = startContainer(scratch, {
     name: home,
@@ -67,7 +47,8 @@ async function play(scratch: Scratch, home: string, { network, crew, plan }: Cas
   });
   crew.start([...network.other, ...nginxIn(join(home, 'b'), 'b')]);
   crew.start([...network.cluster, ...haproxyIn(join(home, 'lb'), company === 'keep-alive')]);
-  const load = loadOf(crew, network, company === 'keep-alive' ? 'keep-alive' : 'fresh');
+  const kind = company === 'keep-alive' ? 'keep-alive' : 'fresh';
+  const load = crew.told([...network.cluster, ...client('load', `http://127.0.0.1:${PORT}/`, kind)]);
   await waitFor('both servers serve', () => {
     if (server.process.exitCode !== null) throw new Error(`the server has ended: ${server.stderr()}`);
     return ['a', 'b'].every((name) => servedBy(load, name) > ENOUGH);
@@ -77,7 +58,7 @@ async function play(scratch: Scratch, home: string, { network, crew, plan }: Cas
   const since = { mono: performance.now(), wall: Date.now() };
   const [, tookMs] = await Promise.all([
     sleep(noticesAfterMs).then(() => takeOut(join(home, 'lb'))),
-    stop(server).then(() => performance.now() - since.mono),
+    stopped(server).then(() => performance.now() - since.mono),
   ]);
   await sleep(AFTER_MS);
   const asked = load.filter(({ at }) => at >= since.wall);
@@ -91,18 +72,6 @@ const BEFORE_MS = 1_500;
 /** The last requests still get their answers. */
 const AFTER_MS = 500;
 
-async function stop(server: Container): Promise<void> {
-  await server.signal('SIGTERM');
-  await server.exit();
-}
-
-function loadOf(crew: Crew, network: Network, kind: 'fresh' | 'keep-alive'): readonly Told[] {
-  const told: Told[] = [];
-  const { stdout } = crew.start([...network.cluster, ...client('load', `http://127.0.0.1:${PORT}/`, kind)]);
-  if (stdout !== null) createInterface(stdout).on('line', (line) => told.push(JSON.parse(line) as Told));
-  return told;
-}
-
 function servedBy(load: readonly Told[], name: string): number {
   return load.filter(({ ok, by }) => ok && by === name).length;
 }
@@ -112,27 +81,4 @@ function accompany(crew: Crew, network: Network, company: Company): void {
   if (company === 'probe') crew.start([...network.cluster, ...client('probe', url, NODE_ADDRESS)]);
   if (company === 'scrape') crew.start([...network.cluster, ...client('scrape', url, NODE_ADDRESS)]);
   if (company === 'neighbour') crew.start([...network.pod, ...client('neighbour', `http://127.0.0.1:${PORT}/`)]);
-}
-
-function client(...args: string[]): readonly string[] {
-  return [NODE, join(import.meta.dirname, 'clients.ts'), ...args];
-}
-
-/** All that runs beside the server, ended together. */
-class Crew {
-  readonly #members: ChildProcess[] = [];
-
-  start([file = '', ...args]: readonly string[]): ChildProcess {
-    const member = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    this.#members.push(member);
-    return member;
-  }
-
-  async end(): Promise<void> {
-    const left = this.#members.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-    const ended = left.map((member) => once(member, 'exit'));
-    // A KILL would leave the workers of nginx behind.
-    for (const member of left) member.kill('SIGTERM');
-    await within('the crew ends', Promise.all(ended));
-  }
 }

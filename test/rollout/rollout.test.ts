@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { type Company, experiment, type Outcome } from './experiment.ts';
 import { whatIsMissing } from './servers.ts';
+import { METRICS, stopAmongStreams } from './streams.ts';
 
 const skip = whatIsMissing();
 
@@ -25,6 +26,15 @@ for (const company of ['alone', 'keep-alive'] as const)
     assert.equal(failed, 0);
     assert.match(log, /"why":"quiet"/);
   });
+
+test('with --idle-when no stream is cut, though the metrics get no answer for a time', { skip }, async (t) => {
+  const flags = ['--drain', DRAIN.replace('quiet=10s', 'quiet=1s'), '--idle-when', METRICS];
+  const plan = { flags, outageMs: 2_500, longestMs: 6_000 };
+  const { asked, cut, log } = await stopAmongStreams(await tempGraveyard(t), 'streams', plan);
+  assert.ok(asked >= 10);
+  assert.equal(cut, 0);
+  assert.match(log, /"why":"idle"/);
+});
 
 async function stopped(
   t: Parameters<typeof tempGraveyard>[0],

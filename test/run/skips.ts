@@ -21,7 +21,7 @@ const PROGRAMS = [
   ...['aarch64-linux-gnu-gcc', 'chromium', 'clang', 'dumb-init', 'fish', 'haproxy', 'man', 'mkfs.ext4', 'musl-gcc'],
   ...['nginx', 'qemu-aarch64-static', 'spin', 'strace', 'tini', 'zsh'],
   // Those of test/servers.
-  ...['apache2', 'caddy', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub', 'nats-server'],
+  ...['apache2', 'caddy', 'celery', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub', 'nats-server'],
   ...['php-fpm8.2', 'postgres', 'puma', 'redis-server', 'python3', 'squid', 'systemd-notify', 'uwsgi-core'],
 ];
 

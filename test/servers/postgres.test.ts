@@ -5,11 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
+import { ROOT } from '../helpers/paths.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { endOf, outputOf, skipOf } from './graceful-stop.ts';
 import { openSession, type Session } from './psql.ts';
@@ -57,6 +58,25 @@ test('postgres does not wait for an idle session for ever by --stop auto', { ski
   assert.equal(stateOf(stage), 'shut down');
 });
 
+test('postgres serves until no session is in a transaction with the --idle-when of the page', { skip }, async (t) => {
+  const stage = await prepareStage(t);
+  const page = readFileSync(join(ROOT, 'docs', 'drain.md'), 'utf8');
+  const [, idle = ''] = /^(exec:sh .* pg_stat_activity .*)$/m.exec(page) ?? [];
+  const flags = ['--stop', 'auto', '--grace-period', '1h', '--drain', 'min=0,quiet=off,max=30m', '--idle-when', idle];
+  const container = await serve(stage, flags, { PGHOST: stage.dir, PGUSER: 'postgres' });
+  const { holder, worker } = await openQuery(stage);
+  await container.signal('SIGTERM');
+  await waitFor('it is busy', () => outputOf(container).includes('the application is busy'));
+  assert.equal(await holder.ask('insert into kept values (2) returning 2'), '2');
+  holder.tell('select pg_advisory_unlock(7)');
+  assert.equal(await within('the query is done', worker.leave()), 0);
+  assert.equal(worker.output(), 'whole\n');
+  await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
+  assert.equal(await within('its sessions are closed', holder.leave()), 0);
+  await container.exit();
+  assert.match(outputOf(container), /the drain is over: the application is idle/);
+});
+
 test('postgres waits for an idle session while only TERM reaches it (the control)', {
   skip,
 }, async (t) => {
@@ -81,14 +101,18 @@ test('postgres is left to be recovered when it gets QUIT (the control)', { skip 
   assert.equal(stateOf(stage), 'in production');
 });
 
-async function serve(stage: Stage, flags: readonly string[]): Promise<Container> {
+async function serve(
+  stage: Stage,
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Container> {
   const { user, template } = makeTemplate();
   const data = stage.scratch.path('data');
   execFileSync('cp', ['-a', template, data]);
   const { dir } = stage.scratch;
   const small = ['-c', 'shared_buffers=8MB', '-c', 'max_connections=20', '-c', 'fsync=off'];
   const command = [server.program, '-D', data, '-k', dir, '-c', 'listen_addresses=', ...small];
-  const container = startContainer(stage.scratch, { name: 'postgres', user, flags, command });
+  const container = startContainer(stage.scratch, { name: 'postgres', user, flags, command, env });
   await waitFor('postgres is ready', () => outputOf(container).includes('ready to accept connections'));
   const first = open(stage);
   await first.ask('create table kept (number int); insert into kept values (1)');

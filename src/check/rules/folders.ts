@@ -49,5 +49,8 @@ export * as SX806 from './SX806/rule.ts';
 export * as SX807 from './SX807/rule.ts';
 export * as SX808 from './SX808/rule.ts';
 export * as SX809 from './SX809/rule.ts';
+export * as SX810 from './SX810/rule.ts';
+export * as SX811 from './SX811/rule.ts';
+export * as SX812 from './SX812/rule.ts';
 export * as SX901 from './SX901/rule.ts';
 export * as SX902 from './SX902/rule.ts';

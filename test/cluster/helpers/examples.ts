@@ -71,6 +71,7 @@ async function describeImages({ base, applets, newLayer }: Layers): Promise<Imag
     proxy: 'sidecar-restarts-while-main-drains/proxy.mjs',
   });
   const server = await scripts('server', { server: 'server-demo/server.mjs' });
+  const answers = await scripts('answers', { '': 'long-answers/server.mjs' });
   // The manifest brings sexton on a volume, which hides what the image has there, so that Node cannot be its.
   const report = await newLayer('report');
   await writeFile(join(report, 'report'), '#!/bin/sh\nwget -q -O - http://127.0.0.1:15001/ || exit 9\n', {
@@ -92,6 +93,7 @@ async function describeImages({ base, applets, newLayer }: Layers): Promise<Imag
       layers: [base, applets, server],
       config: env('PORT=8080', 'WARM_UP_MS=500'),
     },
+    { name: 'example.com/answers-with-sexton:1', layers: [base, applets, answers] },
     { name: 'example.com/report:1', layers: [applets, report] },
     {
       name: 'example.com/mesh:1',
