@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 
@@ -49,6 +50,61 @@ describe('sexton inject and sexton uninject', () => {
     const { out, code } = run(['inject', ...IMAGE, '--images', 'lock.json', '.']);
     assert.equal(code, 1);
     assert.ok(out.endsWith(`---\n${UNKNOWN}`));
+  });
+
+  it('the stream of a directory has its manifests alone, and is YAML whatever they begin with', () => {
+    const named = (name: string): string => POD.replace('name: p', `name: ${name}`);
+    const { run } = directoryOf({
+      'a.yaml': `%YAML 1.1\n---\n${named('a')}`.replace(/\n$/, ''),
+      'b.yaml': `# about it\n%YAML 1.1\n---\n${named('b')}`,
+      'c.yaml': `---\n${named('c')}`,
+      'd.yaml': named('d'),
+      'e.yaml': '{{- if .Values.on }}\napiVersion: v1\n{{- end }}\n',
+      Dockerfile: 'FROM app\n',
+      'compose.yaml': 'services: {a: {image: app}}\n',
+      'values.yaml': 'replicas: 3\n',
+    });
+    for (const args of [
+      ['inject', ...IMAGE, '--images', 'lock.json', '.'],
+      ['uninject', '.'],
+    ]) {
+      const { out, err } = run(args);
+      const documents = parseAllDocuments(out);
+      assert.deepEqual(
+        documents.flatMap(({ errors }) => errors),
+        [],
+      );
+      assert.deepEqual(
+        documents.map((one) => one.getIn(['metadata', 'name'])),
+        ['a', 'b', 'c', 'd'],
+      );
+      assert.match(err, /e\.yaml:1 refused: a template/);
+    }
+  });
+
+  it('--in-place names each file that cannot be written, and goes on with the others', () => {
+    // The name of what is written beside it would be too long for a file system.
+    const long = ['a', 'c'].map((letter) => `${letter.repeat(250)}.yaml`);
+    const { run, text } = directoryOf({ 'b.yaml': POD, ...Object.fromEntries(long.map((name) => [name, POD])) });
+    const { code, err } = run(['inject', ...IMAGE, '--images', 'lock.json', '--in-place', '.']);
+    assert.equal(code, 125);
+    for (const name of long) assert.match(err, new RegExp(`cannot write ${name.slice(0, 70)}.*: ENAMETOOLONG`));
+    assert.match(text('b.yaml'), /sexton/);
+    for (const name of long) assert.equal(text(name), POD);
+  });
+
+  it('an object of a kind that it does not know is named in one line where it has containers', () => {
+    const { run } = directoryOf({});
+    const unknown = POD.replace('kind: Pod', 'kind: Sandbox');
+    const list = `apiVersion: v1\nitems:\n${POD.replace(/^/, '- ').replaceAll(/\n(?=.)/g, '\n  ')}`;
+    const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{name: a, port: 80}]}\n';
+    const { code, err } = run(['inject', ...IMAGE, '-'], `${service}---\n${unknown}---\n${list}`);
+    assert.deepEqual(err.split('\n'), [
+      'sexton: -:6 Sandbox/p skipped: kind Sandbox: sexton does not know where its pod is',
+      'sexton: -:14 skipped: it has no kind, so Kubernetes does not read it',
+      '',
+    ]);
+    assert.equal(code, 0);
   });
 
   it('-o diff prints a patch of the added lines, and -o json what becomes of each container', () => {
