@@ -283,6 +283,20 @@ describe('what sexton inject refuses', () => {
       assert.equal(/--stop-signals, "?([A-Z0-9,]+)/.exec(text.replaceAll('\n', ' '))?.[1], flag);
     });
 
+  it('an image that starts something else on another platform is injected only where the platform is said', async () => {
+    const images = new Map([
+      ['app:latest', { cmd: ['/amd'], platform: 'linux/amd64', platforms: { 'linux/arm64': { cmd: ['/arm'] } } }],
+    ]);
+    const textOn = async (selector: string): Promise<string> =>
+      injectedText(podOf('  - {name: a, image: app}\n', selector), { images });
+    await assert.rejects(textOn(''), /starts something else on linux\/arm64; set nodeSelector kubernetes\.io\/arch/);
+    for (const [arch, program] of [
+      ['amd64', '/amd'],
+      ['arm64', '/arm'],
+    ] as const)
+      assert.match(await textOn(`  nodeSelector: {kubernetes.io/arch: ${arch}}\n`), new RegExp(`--, ${program}\\]`));
+  });
+
   it('the other pods of a file are injected all the same', async () => {
     const { changes, outcomes } = await injected(`${podOf(ONE)}---\n${podOf('  - {name: a, image: who}\n')}`);
     assert.deepEqual(
