@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { versionNumber } from '../../src/text/version.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 
@@ -19,7 +20,7 @@ function directoryOf(files: Readonly<Record<string, string>>) {
     const { status, stdout, stderr } = spawnSync(SEXTON, args, { cwd: dir, input, encoding: 'utf8' });
     return { code: status, out: stdout, err: stderr };
   };
-  return { run, text: (name: string) => readFileSync(join(dir, name), 'utf8') };
+  return { dir, run, text: (name: string) => readFileSync(join(dir, name), 'utf8') };
 }
 
 describe('sexton inject and sexton uninject', () => {
@@ -138,6 +139,34 @@ describe('sexton inject and sexton uninject', () => {
     assert.match(err, /^sexton: t\.yaml:1 refused: a template, not YAML; render it first \(helm template\)/);
   });
 
+  it('--print-helm-plugin writes a post-renderer of Helm 4 that does what the command line says', () => {
+    const { run, text, dir } = directoryOf({});
+    const flags = [...IMAGE, '--images', 'lock.json', '--deliver', 'init-container', '--skip-unresolved'];
+    assert.deepEqual(run(['inject', ...flags, '--print-helm-plugin', 'a/plugin']), { code: 0, out: '', err: '' });
+    const { runtimeConfig, ...about } = parse(text('a/plugin/plugin.yaml'));
+    assert.deepEqual(about, {
+      name: 'sexton',
+      version: versionNumber(),
+      apiVersion: 'v1',
+      type: 'postrenderer/v1',
+      runtime: 'subprocess',
+    });
+    const [{ command, args }] = runtimeConfig.platformCommand;
+    assert.equal(command, 'sexton');
+    assert.ok(args.includes(join(dir, 'lock.json')));
+    // Helm finds by its annotation which template a manifest comes from.
+    const rendered = POD.replace(
+      '{name: p}',
+      "\n  name: p\n  annotations:\n    postrenderer.helm.sh/postrender-filename: 'templates/p.yaml'",
+    );
+    const { out, code } = run(args, rendered);
+    assert.equal(code, 0);
+    assert.equal(out, run(['inject', ...flags, '-'], rendered).out);
+    const { metadata, spec } = parse(out);
+    assert.equal(metadata.annotations['postrenderer.helm.sh/postrender-filename'], 'templates/p.yaml');
+    assert.equal(spec.initContainers[0].name, 'sexton');
+  });
+
   it('a wrong command line makes sexton inject exit with 125, with the remedy', () => {
     const { run } = directoryOf({ 'p.yaml': POD });
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
@@ -146,6 +175,11 @@ describe('sexton inject and sexton uninject', () => {
       [['inject', ...IMAGE, '--in-place', '-'], /--in-place: cannot write standard input; leave it out/],
       [['inject', ...IMAGE, '--in-place', '-o', 'diff', 'p.yaml'], /--output diff: prints, and --in-place does not/],
       [['inject', ...IMAGE, '--images', 'none.json', 'p.yaml'], /--images none\.json: no such file/],
+      [
+        ['inject', ...IMAGE, '--print-helm-plugin', 'x', 'p.yaml'],
+        /--print-helm-plugin: reads no manifests; leave p\.yaml out/,
+      ],
+      [['inject', ...IMAGE, '--print-helm-plugin', 'p.yaml/x'], /cannot write into p\.yaml\/x: /],
       [['uninject', '--in-place', '-'], /cannot write standard input/],
     ];
     for (const [args, message] of wrong) {

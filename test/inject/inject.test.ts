@@ -283,7 +283,7 @@ describe('what sexton inject refuses', () => {
       assert.equal(/--stop-signals, "?([A-Z0-9,]+)/.exec(text.replaceAll('\n', ' '))?.[1], flag);
     });
 
-  it('an image that starts something else on another platform is injected only where the platform is said', async () => {
+  it('an image that differs by platform is injected only where the pod names its platform', async () => {
     const images = new Map([
       ['app:latest', { cmd: ['/amd'], platform: 'linux/amd64', platforms: { 'linux/arm64': { cmd: ['/arm'] } } }],
     ]);

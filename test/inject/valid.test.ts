@@ -22,7 +22,7 @@ async function injectedManifests(file: string, deliver: (typeof DELIVERIES)[numb
   return after.filter(({ content }) => !before.has(JSON.stringify(content)));
 }
 
-it('what sexton inject makes of the manifests of the rules and examples fits the types of Kubernetes', async () => {
+it('what sexton inject makes of rules and examples fits the types of Kubernetes', async () => {
   const files = globSync(['src/check/rules/*/good.yaml', 'examples/**/*.yaml'], { cwd: ROOT }).sort();
   const made = await Promise.all(
     files.flatMap((file) => DELIVERIES.map((deliver) => injectedManifests(file, deliver))),

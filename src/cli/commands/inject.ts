@@ -1,5 +1,6 @@
 /** `sexton inject` and `sexton uninject`: what they do to pods is src/inject; here are files, and what is printed. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Collected, collect } from '../../check/files.ts';
 import { diffOf } from '../../check/fix.ts';
 import { isDockerfileName, type Unreadable } from '../../check/input/texts.ts';
@@ -8,19 +9,24 @@ import { replaceText } from '../../check/write-back.ts';
 import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
 import { type Injected, inject as injectTexts, type Outcome, uninject as uninjectTexts } from '../../inject/inject.ts';
-import { warn } from '../../text/errors.ts';
+import { warn, whyNoFile } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { badArguments, type FlagValues, readArguments } from './arguments.ts';
+import { helmPlugin } from './helm-plugin.ts';
 
 const REFUSED = 1;
 
 export async function inject(args: readonly string[]): Promise<void> {
   const { flags, words } = readArguments('inject', args, 1);
-  const { image, deliver = 'image-volume', output } = flags;
-  const collected = inputsOf('inject', words, flags['in-place']);
+  const { image, deliver = 'image-volume', output, 'print-helm-plugin': plugin } = flags;
   if (image === undefined)
     throw badArguments('inject', 'no image of sexton; write --image with its name in your registry');
+  if (plugin !== undefined) {
+    printHelmPlugin(plugin, words, { ...flags, image });
+    return;
+  }
+  const collected = inputsOf('inject', words, flags['in-place']);
   if (output !== undefined && flags['in-place'] === true)
     throw badArguments('inject', `--output ${output}: prints, and --in-place does not; leave one out`);
   const options = { images: lockOf(flags.images), image, deliver, version: versionNumber() };
@@ -45,6 +51,20 @@ function inputsOf(command: 'inject' | 'uninject', [path]: readonly string[], isI
   if (isInPlace && path === '-') throw badArguments(command, '--in-place: cannot write standard input; leave it out');
   const collected = collect([path], () => readFileSync(0));
   return { ...collected, inputs: collected.inputs.filter((one) => !isDockerfileName(one.path)) };
+}
+
+/** `helm plugin install DIR`; what it runs is the sexton of its PATH, with these flags. */
+function printHelmPlugin(directory: string, [path]: readonly string[], flags: FlagValues<'inject'>): void {
+  const unfit = path ?? (flags['in-place'] ? '--in-place' : flags.output && `--output ${flags.output}`);
+  if (unfit !== undefined)
+    throw badArguments('inject', `--print-helm-plugin: reads no manifests; leave ${show(unfit)} out`);
+  lockOf(flags.images);
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'plugin.yaml'), helmPlugin(versionNumber(), flags));
+  } catch (error) {
+    throw badArguments('inject', `--print-helm-plugin: cannot write into ${show(directory)}: ${whyNoFile(error)}`);
+  }
 }
 
 /** Without the flag that of sexton check. */

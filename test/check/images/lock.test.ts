@@ -109,7 +109,7 @@ describe('sexton images lock', () => {
     assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'] } });
   });
 
-  it('images lock writes only platforms that start something else, and whose configuration is there', () => {
+  it('images lock writes only platforms that start something else and are there', () => {
     const other = (architecture: string, cmd: string): ImageOf => {
       return { ...WEB, config: { Cmd: [cmd] }, platform: { os: 'linux', architecture } };
     };
