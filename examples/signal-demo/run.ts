@@ -4,9 +4,9 @@
  *
  * Exits with 0 when each ended as the README says, with 2 when this machine has no PID namespaces for us.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { initOf, NO_NAMESPACE, usableNamespaces } from '../namespace.ts';
 import { NODE, onStage, printTable, reportOf, SEXTON, type Stage, until } from '../stage.ts';
 
 interface Case {
@@ -35,25 +35,16 @@ const CASES: readonly Case[] = [
   { who: 'the same under sexton', argv: [...underSexton, ...wrapped], expected: { code: 143, cleaned: true } },
 ];
 
-/**
- * The first process that the shell starts is PID 1, and it mounts a /proc of its own. The shell reports how it ended,
- * and only that: it is what makes 137 of a KILL. Should the shell be killed, PID 1 goes with it.
- */
-const REPORT = 'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?';
-const PID_1 = ['/bin/sh', '-c', REPORT, 'sh', 'unshare', '--mount-proc', '--', 'setpriv', '--pdeathsig', 'KILL', '--'];
-
-const unshare = usableUnshare();
-if (unshare === undefined) {
-  console.error(
-    'cannot make a PID namespace: the demo needs Linux, unshare and setpriv (util-linux), and root or user namespaces',
-  );
+const namespaces = usableNamespaces();
+if (namespaces === undefined) {
+  console.error(NO_NAMESPACE);
   process.exitCode = 2;
 } else {
   console.log(`Each is PID 1 and gets TERM; after ${graceMs / 1_000} s, the grace period, KILL.\n`);
   await onStage('signal', async (stage) => {
     const outcomes = await Promise.all(
       CASES.map(({ argv, expected }, index) =>
-        stop(stage, index, [...unshare, ...argv], expected.cleaned !== undefined),
+        stop(stage, index, [...namespaces.prefix, ...argv], expected.cleaned !== undefined),
       ),
     );
     const rows = outcomes.map(({ code, ms, cleaned }, index) => [
@@ -79,27 +70,11 @@ async function stop(stage: Stage, index: number, argv: readonly string[], cleans
   const env = { READY, CLEANED, SEXTON_TERMINATION_LOG: join(home, 'end') };
   const { process: outside, ended } = stage.launch(argv[0] ?? '', argv.slice(1), env);
   await until('the program is ready', () => existsSync(READY) || outside.exitCode !== null);
-  const pid1 = onlyChildOf(outside.pid ?? 0);
+  const pid1 = initOf(outside.pid ?? 0);
   const from = performance.now();
   process.kill(pid1, 'SIGTERM');
   const timer = setTimeout(() => process.kill(pid1, 'SIGKILL'), graceMs);
   const code = await ended;
   clearTimeout(timer);
   return { code, ms: Math.round(performance.now() - from), cleaned: cleansUp ? existsSync(CLEANED) : undefined };
-}
-
-/** PID 1 of the namespace, by the number that it has out here. */
-function onlyChildOf(pid: number): number {
-  const [child = ''] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-  if (!(Number(child) > 1)) throw new Error('cannot find PID 1: it has ended; see the messages above');
-  return Number(child);
-}
-
-/** Root makes the namespace as it is; others need a user namespace around it. */
-function usableUnshare(): readonly string[] | undefined {
-  const ways = [
-    ['unshare', '--pid', '--', ...PID_1],
-    ['unshare', '--pid', '--user', '--map-root-user', '--', ...PID_1],
-  ];
-  return ways.find(([file = '', ...args]) => spawnSync(file, [...args, '/bin/true']).status === 0);
 }

@@ -138,10 +138,14 @@ export function imagesOf(path: string): Images {
 }
 
 function factsOf(path: string, name: string, facts: Record<string, unknown>): ImageFacts {
-  const wrong = Object.entries(SHAPES).find(([key, [isRight]]) => facts[key] !== undefined && !isRight(facts[key]));
+  const wrong = wrongIn(facts);
   if (wrong === undefined) return facts as ImageFacts;
   const [key, [, what]] = wrong;
   throw new SettingError(`--images ${path}: ${show(name)}: ${key} must be ${what}`);
+}
+
+function wrongIn(facts: Record<string, unknown>): readonly [string, Shape] | undefined {
+  return Object.entries(SHAPES).find(([key, [isRight]]) => facts[key] !== undefined && !isRight(facts[key]));
 }
 
 type Shape = readonly [isRight: (value: unknown) => boolean, what: string];
@@ -161,6 +165,11 @@ const SHAPES: Readonly<Record<keyof ImageFacts, Shape>> = {
   workingDir: TEXT,
   digest: TEXT,
   platform: TEXT,
+  platforms: [
+    (value) =>
+      isRecord(value) && Object.values(value).every((facts) => isRecord(facts) && wrongIn(facts) === undefined),
+    'a map from platforms to what differs there',
+  ],
   from: TEXT,
 };
 
@@ -184,8 +193,12 @@ function jsonFile(flag: string, path: string): unknown {
 }
 
 function record(flag: string, path: string, value: unknown): Record<string, unknown> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw new SettingError(`${flag} ${path}: does not hold what is expected; see docs/check.md`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export const SETTINGS_FILE = '.sexton-check.yaml';

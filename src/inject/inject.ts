@@ -9,6 +9,7 @@ import { type Input, readInputs, type Unreadable } from '../check/input/texts.ts
 import type { Images } from '../check/stop/images.ts';
 import { podViewOf } from '../check/stop/plan.ts';
 import { type Roster, rosterOf } from './members.ts';
+import { type PassedOver, passedOverIn } from './passed-over.ts';
 import { piecesOf, sharedIn, type Way } from './pieces.ts';
 import { Refusal, refuse } from './refusal.ts';
 import { undoEdits, undoNote } from './undo.ts';
@@ -30,7 +31,10 @@ export interface Outcome extends Roster {
 export interface Injected {
   readonly changes: readonly Fixed[];
   readonly outcomes: readonly Outcome[];
+  readonly passedOver: readonly PassedOver[];
   readonly unreadable: readonly Unreadable[];
+  /** Paths of texts without an object of Kubernetes. */
+  readonly objectless: ReadonlySet<string>;
 }
 
 type Texts = readonly Input[];
@@ -62,7 +66,8 @@ async function untilNoneIsRefused(
   attempt: (refusals: Refusals) => Promise<{ readonly passes: readonly Edits[]; readonly rosters: Rosters }>,
 ): Promise<Injected> {
   const refusals: Refusals = new Map();
-  const { workloads, sources, unreadable } = read(inputs);
+  const { objects, workloads, sources, unreadable, objectless } = read(inputs);
+  const passedOver = passedOverIn(objects);
   for (;;) {
     const before = refusals.size;
     const { passes, rosters } = await attempt(refusals);
@@ -80,7 +85,13 @@ async function untilNoneIsRefused(
       refusal: refusals.get(at),
       ...(rosters[at] ?? NOBODY),
     }));
-    return { changes: changes.filter(({ source, text }) => text !== source.text), outcomes, unreadable };
+    return {
+      changes: changes.filter(({ source, text }) => text !== source.text),
+      outcomes,
+      passedOver,
+      unreadable,
+      objectless,
+    };
   }
 }
 
@@ -90,9 +101,10 @@ const NOBODY: Roster = { members: [], skipped: [] };
 type Read = ReturnType<typeof read>;
 
 function read(inputs: Texts) {
-  const { roots, definitions, sources, unreadable } = readInputs(inputs);
-  const objects = objectsOf(roots, definitions);
-  return { roots, sources, unreadable, objects, workloads: objects.workloads };
+  const { definitions, services, ...texts } = readInputs(inputs);
+  const objects = objectsOf(texts.roots, definitions);
+  const objectless = new Set([...texts.objectless, ...services.map(({ source }) => source.path)]);
+  return { ...texts, objectless, objects, workloads: objects.workloads };
 }
 
 /** The edits of all workloads that are not refused. */

@@ -3,7 +3,7 @@
 import { at, isTrueAt, textAt } from '../check/input/located.ts';
 import type { Container, Pod } from '../check/input/pod.ts';
 import { isAgent, isInjected, isProxy } from '../check/rules/sidecars.ts';
-import { factsOfImage, type Images } from '../check/stop/images.ts';
+import { factsOfImage, type ImageFacts, type Images } from '../check/stop/images.ts';
 import type { ContainerView, PodView } from '../check/stop/plan.ts';
 import { LEAST_MS } from '../check/stop/timeline.ts';
 import { FLAGS, KEYS, type Key } from '../config/flags.ts';
@@ -111,7 +111,7 @@ interface Around {
 function memberOf(view: ContainerView, role: Member['role'], around: Around): Member {
   const { container } = view;
   const { command = [], args = [] } = container;
-  const own = command.length > 0 ? { argv: [], from: 'the manifest' } : ofImage(container, around.images);
+  const own = command.length > 0 ? { argv: [], from: 'the manifest' } : ofImage(container, around);
   const wrapped = [...command, ...own.argv, ...args];
   if (wrapped.length === 0) refuse(`${container.name}: neither the manifest nor the image has a command; write one`);
   const flags = new Map([...derived(view, role, wrapped, around), ...flagsOf(around.pod, container.name)]);
@@ -122,17 +122,29 @@ function memberOf(view: ContainerView, role: Member['role'], around: Around): Me
 }
 
 /** What the image adds to the manifest's args, where the manifest has no command. */
-function ofImage({ name, image, args = [] }: Container, images: Images) {
+function ofImage({ name, image, args = [] }: Container, { pod, images }: Around) {
   if (image === undefined) refuse(`${name}: it has no image, as in a patch; inject what the patch is applied to`);
   const facts = factsOfImage(image, images);
   if (facts === undefined) {
     const remedy = `docker image inspect ${image} | sexton images lock -o FILE -, or write its command`;
     throw new Refusal(`${name}: the image ${image} is not in the lock; ${remedy}`, true);
   }
-  const { entrypoint = [], cmd = [] } = facts;
+  const { entrypoint = [], cmd = [] } = onPlatform(`${name}: the image ${image}`, facts, pod);
   return args.length > 0
     ? { argv: entrypoint, from: `the entrypoint of ${image}` }
     : { argv: [...entrypoint, ...cmd], from: image };
+}
+
+/** What an image says on the nodes that the pod may come to. */
+function onPlatform(subject: string, facts: ImageFacts, { spec }: Pod): ImageFacts {
+  const { platforms = {} } = facts;
+  const arch = textAt(spec, 'nodeSelector', 'kubernetes.io/arch');
+  if (arch !== undefined) return platforms[`linux/${arch}`] ?? facts;
+  const starts = ({ entrypoint, cmd }: ImageFacts): string => JSON.stringify([entrypoint, cmd]);
+  const [other] = Object.entries(platforms).find(([, one]) => starts(one) !== starts(facts)) ?? [];
+  if (other !== undefined)
+    refuse(`${subject} starts something else on ${other}; set nodeSelector kubernetes.io/arch, or write its command`);
+  return facts;
 }
 
 /** What sexton has to know of the pod, which a container cannot see. */

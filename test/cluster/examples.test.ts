@@ -4,20 +4,12 @@ import { existsSync } from 'node:fs';
 import { describe, type TestContext } from 'node:test';
 import { ask, kubectl } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
-import { type Answers, startClients } from './helpers/clients.ts';
-import {
-  apply,
-  evict,
-  manifestOf,
-  NGINX,
-  restartRollout,
-  untilRolledOut,
-  withExampleImages,
-} from './helpers/examples.ts';
+import { apply, evict, manifestOf, NGINX, withExampleImages } from './helpers/examples.ts';
 import { podOwnedBy } from './helpers/job.ts';
-import { isReady, type PodObject, type PodSpec } from './helpers/objects.ts';
+import type { PodObject, PodSpec } from './helpers/objects.ts';
 import { type ClusterPod, followPod, startPod } from './helpers/pod.ts';
-import { namespace, podsPath, untilPods } from './helpers/watch.ts';
+import { assertRollsWithoutFailure, namesOf, rolled, untilRolledOut } from './helpers/rollout.ts';
+import { namespace } from './helpers/watch.ts';
 
 withExampleImages();
 
@@ -141,33 +133,6 @@ describe('on a cluster', { concurrency: 4 }, () => {
 async function podOf(t: TestContext, group: string, kind: string, name: string): Promise<ClusterPod> {
   const { metadata } = await ask<PodObject>('GET', `/apis/${group}/v1/namespaces/${namespace()}/${kind}/${name}`);
   return followPod(t, await podOwnedBy(metadata.uid));
-}
-
-async function assertRollsWithoutFailure(t: TestContext, name: string, replicas: number): Promise<void> {
-  const { asked, failed } = await rolled(t, name, replicas);
-  assert.deepEqual(failed, []);
-  assert.ok(asked > 100, `${asked} requests`);
-}
-
-/** All pods are replaced while clients ask them. */
-async function rolled(t: TestContext, name: string, replicas: number): Promise<Answers> {
-  await untilRolledOut(name);
-  const clients = await startClients(t, name);
-  await clients.untilReady(replicas);
-  const old = await namesOf(`app=${name}`);
-  await restartRollout(name);
-  await untilRolledOut(name);
-  for (const pod of old)
-    await untilPods(`${pod} is gone`, (it) => (it.type === 'DELETED' && it.pod.metadata.name === pod) || undefined);
-  return clients.stop();
-}
-
-async function namesOf(label: string): Promise<string[]> {
-  const { items } = await ask<{ items: PodObject[] }>(
-    'GET',
-    `${podsPath()}?labelSelector=${encodeURIComponent(label)}`,
-  );
-  return items.filter((it) => isReady(it) && it.metadata.deletionTimestamp === undefined).map((it) => it.metadata.name);
 }
 
 async function untilBudgetAllows(name: string): Promise<void> {

@@ -25,6 +25,7 @@ const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'cluster-autoscaler': ['max-graceful-termination-sec'],
   aws: ['cli-input-json'],
   cosign: ['certificate-oidc-issuer', 'certificate-identity-regexp'],
+  helm: ['post-renderer'],
   npm: ['global'],
   'sha256sum, git': ['check', 'quiet', 'short'],
   'tini, dumb-init': ['single-child', 'rewrite', 'verbose', 'help', 'version', 'init'],

@@ -20,6 +20,10 @@ interface Example {
 }
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
+  'agent-sandbox': {
+    title: 'what execs leave behind stays as zombies under sleep, and is reaped under sexton',
+    prints: [/^sleep infinity +20 +1000$/m, /^the same under sexton +20 +0$/m],
+  },
   'controller-demo': {
     title: 'a lease that a pre-stop hook releases is taken at once, another only after its expiry',
     // A leader that stands still for most of this time loses its lease.
@@ -104,10 +108,11 @@ for (const [name, { title, seconds, prints, needs = [], isForEngines = false }] 
   });
 }
 
-test('examples/signal-demo says what it needs where no PID namespace can be made', { skip: OUTSIDE_ENGINES }, () => {
-  const example = join(ROOT, 'examples', 'signal-demo', 'run.ts');
-  const { status, stdout, stderr } = spawnSync(NODE, [example], { env: { PATH: '/nonexistent' }, encoding: 'utf8' });
-  assert.equal(status, 2);
-  assert.equal(stdout, '');
-  assert.match(stderr, /^cannot make a PID namespace: the demo needs Linux, unshare and setpriv/);
-});
+for (const name of ['signal-demo', 'agent-sandbox'])
+  test(`examples/${name} says what it needs where no PID namespace can be made`, { skip: OUTSIDE_ENGINES }, () => {
+    const example = join(ROOT, 'examples', name, 'run.ts');
+    const { status, stdout, stderr } = spawnSync(NODE, [example], { env: { PATH: '/nonexistent' }, encoding: 'utf8' });
+    assert.equal(status, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^cannot make a PID namespace: the demo needs Linux, unshare and setpriv/);
+  });

@@ -115,6 +115,33 @@ describe('what sexton inject adds', () => {
     assert.equal(await injectedText(off), off);
   });
 
+  it('the annotations of a CronJob count, and those of its job and of its pod beat them', async () => {
+    const annotated = (...values: readonly string[]): string => {
+      const given = (index: number): string =>
+        values[index] === undefined ? '' : `metadata: {annotations: {inject.sexton.dev/drain: ${values[index]}}}, `;
+      const template = `template: {${given(2)}spec: {containers: [{name: a, command: [x]}]}}`;
+      const job = `jobTemplate: {${given(1)}spec: {${template}}}`;
+      return `{apiVersion: batch/v1, kind: CronJob, ${given(0)}spec: {${job}}}\n`;
+    };
+    for (const [values, drain] of [
+      [['1s'], '1s'],
+      [['1s', '2s'], '2s'],
+      [['1s', '2s', '3s'], '3s'],
+    ] as const)
+      assert.match(await injectedText(annotated(...values)), new RegExp(`--drain, ${drain}`));
+  });
+
+  it('a Rollout of Argo and a PodTemplate are injected as a Deployment is', async () => {
+    const template = 'template: {spec: {containers: [{name: a, command: [x]}]}}';
+    const rollout = `{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: r}, spec: {${template}}}\n`;
+    const plain = `{apiVersion: v1, kind: PodTemplate, metadata: {name: t}, ${template}}\n`;
+    for (const text of [rollout, plain]) {
+      const after = await injectedText(text);
+      assert.match(after, /command: \[\/sexton\/sexton, run, /);
+      assert.equal(await uninjectedText(after), text);
+    }
+  });
+
   it('native sidecars and pods that have sexton stay as they are', async () => {
     const native = '  initContainers:\n  - {name: n, image: x, restartPolicy: Always}\n';
     const { initContainers } = await specOf(podOf(ONE, native));
@@ -255,6 +282,20 @@ describe('what sexton inject refuses', () => {
       const text = await injectedText(podOf('  - {name: a, image: app}\n'), { images });
       assert.equal(/--stop-signals, "?([A-Z0-9,]+)/.exec(text.replaceAll('\n', ' '))?.[1], flag);
     });
+
+  it('an image that differs by platform is injected only where the pod names its platform', async () => {
+    const images = new Map([
+      ['app:latest', { cmd: ['/amd'], platform: 'linux/amd64', platforms: { 'linux/arm64': { cmd: ['/arm'] } } }],
+    ]);
+    const textOn = async (selector: string): Promise<string> =>
+      injectedText(podOf('  - {name: a, image: app}\n', selector), { images });
+    await assert.rejects(textOn(''), /starts something else on linux\/arm64; set nodeSelector kubernetes\.io\/arch/);
+    for (const [arch, program] of [
+      ['amd64', '/amd'],
+      ['arm64', '/arm'],
+    ] as const)
+      assert.match(await textOn(`  nodeSelector: {kubernetes.io/arch: ${arch}}\n`), new RegExp(`--, ${program}\\]`));
+  });
 
   it('the other pods of a file are injected all the same', async () => {
     const { changes, outcomes } = await injected(`${podOf(ONE)}---\n${podOf('  - {name: a, image: who}\n')}`);

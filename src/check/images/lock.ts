@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { familiarName, type ImageFacts, type Images, shellOf } from '../stop/images.ts';
 import { archiveBlobs, BLOCK, bytesOf, directoryBlobs, ImageError } from './blobs.ts';
-import { originOf, recordOf, type SavedImage, savedImages, textsOf } from './saved.ts';
+import { inOrder, originOf, recordOf, type SavedImage, savedImages, textsOf } from './saved.ts';
 
 export interface LockedImage {
   readonly names: readonly string[];
@@ -22,11 +22,18 @@ export function imagesOf(path: string, name?: string): readonly LockedImage[] {
     throw new ImageError('it holds no image; name what podman save or podman image inspect writes');
   if (name !== undefined && found.length > 1)
     throw new ImageError(`it holds ${found.length} images, which cannot all be ${name}; leave ${name}= out`);
-  return found.map(({ names, config, origin }) => {
+  return found.map(({ names, config, origin, others = new Map() }) => {
     const all = name === undefined ? names : [name];
     if (all.length === 0) throw new ImageError('it does not say what the image is called; write NAME= in front of it');
-    return { names: all.map(familiarName), facts: { ...factsOf(config), ...origin } };
+    return { names: all.map(familiarName), facts: { ...factsOf(config), ...origin, ...differing(config, others) } };
   });
+}
+
+function differing(config: Record<string, unknown>, others: ReadonlyMap<string, Record<string, unknown>>) {
+  const own = JSON.stringify(factsOf(config));
+  const platforms = [...others].map(([platform, other]) => [platform, factsOf(other)] as const);
+  const different = platforms.filter(([, facts]) => JSON.stringify(facts) !== own);
+  return different.length > 0 && { platforms: Object.fromEntries(different) };
 }
 
 const GZIP = '\x1f\x8b';
@@ -40,7 +47,7 @@ function readImages(path: string): readonly SavedImage[] {
   return savedImages(archiveBlobs(path));
 }
 
-/** `docker image inspect` and `podman image inspect` of several images, `skopeo inspect --config` of one. */
+/** `docker image inspect` and `podman image inspect` of several images, and what asks a registry of one. */
 function inspected(text: string): readonly SavedImage[] {
   let value: unknown;
   try {
@@ -51,6 +58,7 @@ function inspected(text: string): readonly SavedImage[] {
   const whole = recordOf(value);
   if (typeof whole.config === 'object' && whole.config !== null)
     return [{ names: [], config: recordOf(whole.config), origin: originOf('image config', undefined, whole) }];
+  if (typeof whole.image === 'object' && whole.image !== null) return [ofImagetools(whole)];
   if (!Array.isArray(value)) throw new ImageError('it is no list of images; name what podman image inspect writes');
   return value.map((one) => {
     const { Config, RepoTags, RepoDigests, Digest, Os: os, Architecture: architecture } = recordOf(one);
@@ -60,6 +68,21 @@ function inspected(text: string): readonly SavedImage[] {
     const origin = originOf('image inspect', digest, { os, architecture });
     return { names: names.filter((name) => !name.includes('<none>')), config: recordOf(Config), origin };
   });
+}
+
+/** `docker buildx imagetools inspect --format '{{json .}}'`: one configuration, or one for each platform. */
+function ofImagetools({ name, manifest, image }: Record<string, unknown>): SavedImage {
+  const images = recordOf(image);
+  const several = Object.entries(images).map(([platform, one]) => [platform, recordOf(one)] as const);
+  const [chosen, ...others] = 'config' in images ? [['', images] as const] : inOrder(several);
+  if (chosen === undefined) throw new ImageError('it has no platform of Linux; name another image');
+  const [, whole] = chosen;
+  return {
+    names: typeof name === 'string' ? [name] : [],
+    config: recordOf(whole.config),
+    origin: originOf('imagetools inspect', recordOf(manifest).digest, whole),
+    others: new Map(others.map(([platform, one]) => [platform, recordOf(one.config)])),
+  };
 }
 
 /** Without what is empty, keys always in the same order. */
@@ -112,5 +135,15 @@ export function movedSince(lock: Images, images: readonly LockedImage[]): readon
   });
 }
 
-const MOVING = ['digest', 'platform', 'entrypoint', 'cmd', 'stopSignal', 'user', 'workingDir', 'env'] as const;
-const OPTIONAL: ReadonlySet<string> = new Set(['digest', 'platform']);
+const MOVING = [
+  'digest',
+  'platform',
+  'entrypoint',
+  'cmd',
+  'stopSignal',
+  'user',
+  'workingDir',
+  'env',
+  'platforms',
+] as const;
+const OPTIONAL: ReadonlySet<string> = new Set(['digest', 'platform', 'platforms']);

@@ -6,6 +6,8 @@ export interface SavedImage {
   /** The configuration as `docker image inspect` has it under `Config`. */
   readonly config: Record<string, unknown>;
   readonly origin: Origin;
+  /** The configurations of other platforms, such as `linux/arm64`. */
+  readonly others?: ReadonlyMap<string, Record<string, unknown>>;
 }
 
 /** What the lock says of an image besides its configuration. */
@@ -60,10 +62,21 @@ function imageOf(blobs: Blobs, descriptor: Record<string, unknown>, depth: numbe
   const names = namesOf(recordOf(descriptor.annotations));
   const content = recordOf(blobs.json(blobPath(descriptor.digest)));
   if (Array.isArray(content.manifests)) {
-    const chosen = platformOf(content.manifests.map(recordOf));
-    const image = chosen && imageOf(blobs, chosen, depth + 1);
+    const [chosen, ...rest] = inOrder(
+      content.manifests
+        .map(recordOf)
+        .filter((one) => !isOther(one))
+        .map(named),
+    );
+    const image = chosen && imageOf(blobs, chosen[1], depth + 1);
     const own = typeof descriptor.digest === 'string' && { digest: descriptor.digest };
-    return image && { ...image, names: names.length > 0 ? names : image.names, origin: { ...image.origin, ...own } };
+    // What was saved may lack platforms that its index names.
+    const others = rest.flatMap(([platform, one]) => {
+      const config = blobs.has(blobPath(one.digest)) ? configIfThere(blobs, one) : undefined;
+      return config === undefined ? [] : [[platform, config] as const];
+    });
+    const all = names.length > 0 ? names : (image?.names ?? []);
+    return image && { ...image, names: all, origin: { ...image.origin, ...own }, others: new Map(others) };
   }
   const { mediaType = IMAGE_CONFIGS[0], digest } = recordOf(content.config);
   // An attestation, a chart, or another artifact.
@@ -75,16 +88,24 @@ function imageOf(blobs: Blobs, descriptor: Record<string, unknown>, depth: numbe
 
 const IMAGE_CONFIGS = ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'];
 
-/** The same on every machine: linux/amd64, or else the first of Linux. */
-function platformOf(manifests: readonly Record<string, unknown>[]): Record<string, unknown> | undefined {
-  const nameOf = ({ platform }: Record<string, unknown>): string => {
-    const { os, architecture } = recordOf(platform);
-    return `${String(os)}/${String(architecture)}`;
-  };
-  const images = manifests.filter((one) => !isOther(one));
-  const sorted = images.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  const linux = sorted.filter((one) => nameOf(one).startsWith('linux/'));
-  return linux.find((one) => nameOf(one) === 'linux/amd64') ?? linux[0] ?? sorted[0];
+function configIfThere(blobs: Blobs, descriptor: Record<string, unknown>): Record<string, unknown> | undefined {
+  const { digest } = recordOf(recordOf(blobs.json(blobPath(descriptor.digest))).config);
+  return blobs.has(blobPath(digest)) ? recordOf(recordOf(blobs.json(blobPath(digest))).config) : undefined;
+}
+
+type Named<T> = readonly [platform: string, one: T];
+
+function named(descriptor: Record<string, unknown>): Named<Record<string, unknown>> {
+  const { os, architecture } = recordOf(descriptor.platform);
+  return [`${String(os)}/${String(architecture)}`, descriptor];
+}
+
+/** The same on every machine: linux/amd64 or else the first of Linux, then the others of Linux. */
+export function inOrder<T>(images: readonly Named<T>[]): readonly Named<T>[] {
+  const sorted = images.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const linux = sorted.filter(([platform]) => platform.startsWith('linux/'));
+  const chosen = linux.find(([platform]) => platform === 'linux/amd64') ?? linux[0] ?? sorted[0];
+  return chosen === undefined ? [] : [chosen, ...linux.filter((one) => one !== chosen)];
 }
 
 function isOther({ platform, artifactType }: Record<string, unknown>): boolean {

@@ -33,6 +33,9 @@ const TEMPLATES = {
   ReplicationController: TEMPLATE,
   Job: TEMPLATE,
   CronJob: ['spec', 'jobTemplate', ...TEMPLATE],
+  PodTemplate: ['template'],
+  /** Argo's, and like a Deployment. */
+  Rollout: TEMPLATE,
 } as const;
 type WorkloadKind = keyof typeof TEMPLATES;
 
@@ -48,6 +51,8 @@ export interface Objects {
   /** Services and budgets, by one label that they all select. */
   readonly byLabel: ReadonlyMap<string, readonly Other[]>;
   readonly passedOver: ReadonlyMap<string, number>;
+  /** Those passed over, and what is no object. */
+  readonly unknown: readonly Root[];
 }
 
 export function joinedOf({ joined }: Objects, kind: JoinedKind): readonly Other[] {
@@ -63,14 +68,18 @@ export interface Root {
 export function objectsOf(roots: readonly Root[], definitions: number): Objects {
   const workloads: Workload[] = [];
   const passedOver = new Map(definitions > 0 ? [['CustomResourceDefinition', definitions]] : []);
+  const unknown: Root[] = [];
   const joined = new Map<string, Other[]>(JOINED.map((kind) => [kind, []]));
   for (const { source, root } of roots) add(source, root);
   const byLabel = Map.groupBy([...joined.values()].flat(), ({ selector: [first = []] }) => first.join('='));
-  return { workloads, joined, byLabel, passedOver };
+  return { workloads, joined, byLabel, passedOver, unknown };
 
   function add(source: Source, object: Located): void {
     const kind = textAt(object, 'kind');
-    if (!isObject(object) || kind === undefined) return;
+    if (!isObject(object) || kind === undefined) {
+      unknown.push({ source, root: object });
+      return;
+    }
     const name = textAt(object, 'metadata', 'name') ?? textAt(object, 'metadata', 'generateName') ?? 'unnamed';
     const namespace = textAt(object, 'metadata', 'namespace');
     if (isWorkloadKind(kind)) workloads.push(...workloadOf(kind, name, object, source));
@@ -78,7 +87,10 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
       joined.get(kind)?.push({ kind, name, namespace, source, object, selector: selectorOf(object) });
     else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list')
       for (const item of itemsAt(object, 'items')) add(source, item);
-    else passedOver.set(kind, (passedOver.get(kind) ?? 0) + 1);
+    else {
+      passedOver.set(kind, (passedOver.get(kind) ?? 0) + 1);
+      unknown.push({ source, root: object });
+    }
   }
 }
 
@@ -90,10 +102,11 @@ function isWorkloadKind(kind: string): kind is WorkloadKind {
   return Object.hasOwn(TEMPLATES, kind);
 }
 
-/** As they are written: those of the object, and behind them those of its pod, which beat them. */
+/** As they are written: those of the object, and behind them those of its job and its pod, which beat them. */
 export function annotationsOf(object: Located): readonly (readonly [name: string, entry: Entry])[] {
-  const template = at(object, ...TEMPLATE) ?? at(object, ...TEMPLATES.CronJob);
-  return [object, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
+  const job = at(object, 'spec', 'jobTemplate');
+  const template = at(job ?? object, ...TEMPLATE) ?? at(object, ...TEMPLATES.PodTemplate);
+  return [object, job, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
 }
 
 export function templateOf({ kind, object }: Workload): LocatedMap | undefined {

@@ -15,6 +15,8 @@ export interface ImageFacts {
   readonly workingDir?: string;
   readonly digest?: string;
   readonly platform?: string;
+  /** What differs on other platforms of Linux, such as `linux/arm64`: all of it, not a part. */
+  readonly platforms?: Readonly<Record<string, ImageFacts>>;
   /** What `sexton images lock` has read it from. */
   readonly from?: string;
 }

@@ -294,7 +294,7 @@ Exit code 0: it is written. 125: it is not; the message says why.
     more: IMAGES,
   },
   inject: {
-    usage: ['inject --image REF [flags] FILE|DIR|-'],
+    usage: ['inject --image REF [flags] FILE|DIR|-', 'inject --image REF [flags] --print-helm-plugin DIR'],
     summary: 'put sexton into the pods of manifests, in front of their commands',
     flags: [
       { name: 'image', takes: 'REF', help: 'The image of sexton, as the nodes pull it.' },
@@ -314,6 +314,11 @@ Exit code 0: it is written. 125: it is not; the message says why.
       },
       IN_PLACE,
       { name: 'skip-unresolved', help: 'Pass over pods with an image that the lock does not have.' },
+      {
+        name: 'print-helm-plugin',
+        takes: 'DIR',
+        help: 'Write a post-renderer for Helm 4 there, which does the same with what a chart renders to.',
+      },
     ],
     more: INJECT,
   },

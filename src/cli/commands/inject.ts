@@ -1,34 +1,39 @@
 /** `sexton inject` and `sexton uninject`: what they do to pods is src/inject; here are files, and what is printed. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Collected, collect } from '../../check/files.ts';
 import { diffOf } from '../../check/fix.ts';
-import type { Unreadable } from '../../check/input/texts.ts';
+import { isDockerfileName, type Unreadable } from '../../check/input/texts.ts';
 import { fileSettings, imagesOf, SettingError } from '../../check/settings.ts';
 import { replaceText } from '../../check/write-back.ts';
 import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
 import { type Injected, inject as injectTexts, type Outcome, uninject as uninjectTexts } from '../../inject/inject.ts';
-import { warn } from '../../text/errors.ts';
+import { warn, whyNoFile } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
-import { badArguments, readArguments } from './arguments.ts';
+import { badArguments, type FlagValues, readArguments } from './arguments.ts';
+import { helmPlugin } from './helm-plugin.ts';
 
 const REFUSED = 1;
 
 export async function inject(args: readonly string[]): Promise<void> {
   const { flags, words } = readArguments('inject', args, 1);
-  const { image, deliver = 'image-volume', output } = flags;
-  const collected = inputsOf('inject', words, flags['in-place']);
+  const { image, deliver = 'image-volume', output, 'print-helm-plugin': plugin } = flags;
   if (image === undefined)
     throw badArguments('inject', 'no image of sexton; write --image with its name in your registry');
+  if (plugin !== undefined) {
+    printHelmPlugin(plugin, words, { ...flags, image });
+    return;
+  }
+  const collected = inputsOf('inject', words, flags['in-place']);
   if (output !== undefined && flags['in-place'] === true)
     throw badArguments('inject', `--output ${output}: prints, and --in-place does not; leave one out`);
   const options = { images: lockOf(flags.images), image, deliver, version: versionNumber() };
   const result = await injectTexts(collected.inputs, options);
-  for (const outcome of result.outcomes) tell(outcome, flags['skip-unresolved'] === true);
-  tellUnreadable([...collected.unreadable, ...result.unreadable]);
+  tellAll(collected, result, flags['skip-unresolved'] === true);
   if (output === 'diff') await print(result.changes.map(diffOf).join(''));
-  else if (output === 'json') await print(`${JSON.stringify({ workloads: result.outcomes.map(jsonOf) }, null, 2)}\n`);
+  else if (output === 'json') await print(`${JSON.stringify(jsonOfAll(result), null, 2)}\n`);
   else await hand('inject', collected, result, flags['in-place'] === true);
 }
 
@@ -36,8 +41,7 @@ export async function uninject(args: readonly string[]): Promise<void> {
   const { flags, words } = readArguments('uninject', args, 1);
   const collected = inputsOf('uninject', words, flags['in-place']);
   const result = await uninjectTexts(collected.inputs);
-  for (const outcome of result.outcomes) tell(outcome, false);
-  tellUnreadable([...collected.unreadable, ...result.unreadable]);
+  tellAll(collected, result, false);
   await hand('uninject', collected, result, flags['in-place'] === true);
 }
 
@@ -45,7 +49,22 @@ function inputsOf(command: 'inject' | 'uninject', [path]: readonly string[], isI
   if (path === undefined)
     throw badArguments(command, 'nothing to read; name a file, a directory, or - for standard input');
   if (isInPlace && path === '-') throw badArguments(command, '--in-place: cannot write standard input; leave it out');
-  return collect([path], () => readFileSync(0));
+  const collected = collect([path], () => readFileSync(0));
+  return { ...collected, inputs: collected.inputs.filter((one) => !isDockerfileName(one.path)) };
+}
+
+/** `helm plugin install DIR`; what it runs is the sexton of its PATH, with these flags. */
+function printHelmPlugin(directory: string, [path]: readonly string[], flags: FlagValues<'inject'>): void {
+  const unfit = path ?? (flags['in-place'] ? '--in-place' : flags.output && `--output ${flags.output}`);
+  if (unfit !== undefined)
+    throw badArguments('inject', `--print-helm-plugin: reads no manifests; leave ${show(unfit)} out`);
+  lockOf(flags.images);
+  try {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'plugin.yaml'), helmPlugin(versionNumber(), flags));
+  } catch (error) {
+    throw badArguments('inject', `--print-helm-plugin: cannot write into ${show(directory)}: ${whyNoFile(error)}`);
+  }
 }
 
 /** Without the flag that of sexton check. */
@@ -56,6 +75,13 @@ function lockOf(path: string | undefined) {
   } catch (error) {
     throw error instanceof SettingError ? badArguments('inject', error.message) : error;
   }
+}
+
+function tellAll(collected: Collected, result: Injected, skipsUnresolved: boolean): void {
+  for (const outcome of result.outcomes) tell(outcome, skipsUnresolved);
+  for (const { path, line, subject, why } of result.passedOver)
+    warn(cleanText(`${path}:${line} ${subject === undefined ? '' : `${subject} `}skipped: ${why}`));
+  tellUnreadable([...collected.unreadable, ...result.unreadable]);
 }
 
 /** One line for each container, or for a pod that is left as it is. */
@@ -79,6 +105,10 @@ function tellUnreadable(unreadable: readonly Unreadable[]): void {
   }
 }
 
+function jsonOfAll({ outcomes, passedOver }: Injected) {
+  return { workloads: outcomes.map(jsonOf), passedOver };
+}
+
 function jsonOf({ refusal, members, skipped, ...where }: Outcome) {
   const containers = [
     ...members.map(({ container, role, wrapped, from }) => ({ name: container.name, role, wrapped, from })),
@@ -89,20 +119,40 @@ function jsonOf({ refusal, members, skipped, ...where }: Outcome) {
 
 async function hand(
   command: 'inject' | 'uninject',
-  { inputs }: Collected,
-  { changes }: Injected,
+  collected: Collected,
+  result: Injected,
   isInPlace: boolean,
 ): Promise<void> {
   if (!isInPlace) {
-    const texts = inputs.map(({ path, text }) => changes.find(({ source }) => source.path === path)?.text ?? text);
-    const ended = texts.map((text, at) => (at + 1 === texts.length || text.endsWith('\n') ? text : `${text}\n`));
-    await print(ended.join('---\n'));
+    await print(streamOf(collected, result));
     return;
   }
-  for (const { source, text } of changes)
+  const failures = result.changes.flatMap(({ source, text }) => {
     try {
       replaceText(source.path, source.text, text);
+      return [];
     } catch (error) {
-      throw badArguments(command, `--in-place: cannot write ${show(source.path)}: ${(error as Error).message}`);
+      return [`--in-place: cannot write ${show(source.path)}: ${(error as Error).message}`];
     }
+  });
+  const last = failures.pop();
+  for (const failure of failures) warn(`${command}: ${failure}`);
+  if (last !== undefined) throw badArguments(command, last);
+}
+
+/** A named file comes out as a whole. A directory gives only what is a manifest, and can be read. */
+function streamOf({ inputs, named, unreadable }: Collected, { changes, ...result }: Injected): string {
+  const left = new Set([...result.objectless, ...[...unreadable, ...result.unreadable].map(({ path }) => path)]);
+  const isNamed = (path: string): boolean => named.some((one) => one.path === path);
+  const [first = '', ...rest] = inputs
+    .filter(({ path }) => isNamed(path) || !left.has(path))
+    .map(({ path, text }) => changes.find(({ source }) => source.path === path)?.text ?? text);
+  return rest.reduce((all, text) => `${all}${all.endsWith('\n') ? '' : '\n'}${separatorOf(text)}${text}`, first);
+}
+
+/** Directives are those of a document only behind the end of the one before it (YAML 1.2.2, 9.1.2). */
+function separatorOf(text: string): string {
+  const [, first] = /^(?:\s*(?:#.*)?\n)*(%|---(?!\S))/.exec(text) ?? [];
+  if (first === undefined) return '---\n';
+  return first === '%' ? '...\n' : '';
 }

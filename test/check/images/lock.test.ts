@@ -103,9 +103,38 @@ describe('sexton images lock', () => {
       return { ...WEB, config: { Cmd: [architecture] }, platform: { os, architecture } };
     };
     const files = ociFiles([other('linux', 'arm64'), other('linux', 'amd64'), other('unknown', 'unknown')]);
-    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': { cmd: ['amd64'] } });
+    const facts = { cmd: ['amd64'], platforms: { 'linux/arm64': { cmd: ['arm64'] } } };
+    assert.deepEqual(locked([directoryOf(files)]), { 'example.com/web:1': facts });
     const arm = ociFiles([other('windows', 'amd64'), other('linux', 'arm64')]);
     assert.deepEqual(locked([directoryOf(arm)]), { 'example.com/web:1': { cmd: ['arm64'] } });
+  });
+
+  it('images lock writes only platforms that start something else and are there', () => {
+    const other = (architecture: string, cmd: string): ImageOf => {
+      return { ...WEB, config: { Cmd: [cmd] }, platform: { os: 'linux', architecture } };
+    };
+    const files = ociFiles([
+      other('arm64', 'same'),
+      other('amd64', 'same'),
+      other('riscv64', 'x'),
+      other('s390x', 'y'),
+    ]);
+    // As docker save writes it: the index names platforms that were not pulled.
+    const [gone = ''] = Object.entries(files).find(([, bytes]) => bytes.includes('"Cmd":["y"]')) ?? [];
+    const { [gone]: _config, ...rest } = files;
+    const facts = { cmd: ['same'], platforms: { 'linux/riscv64': { cmd: ['x'] } } };
+    assert.deepEqual(locked([directoryOf(rest)]), { 'example.com/web:1': facts });
+  });
+
+  it('images lock reads what docker buildx imagetools inspect prints as JSON', () => {
+    const image = (Cmd: readonly string[]) => ({ os: 'linux', architecture: 'amd64', config: { Cmd } });
+    const common = { name: 'docker.io/library/web:1', manifest: { digest: 'sha256:abc' } };
+    const entry = { digest: 'sha256:abc', platform: 'linux/amd64', from: 'imagetools inspect' };
+    const read = (whole: object): unknown => JSON.parse(lock(['-'], JSON.stringify(whole)).out).images['web:1'];
+    assert.deepEqual(read({ ...common, image: image(['a']) }), { cmd: ['a'], ...entry });
+    const several = { 'linux/arm64': image(['b']), 'linux/amd64': image(['a']), 'linux/386': image(['a']) };
+    const platforms = { 'linux/arm64': { cmd: ['b'] } };
+    assert.deepEqual(read({ ...common, image: several }), { cmd: ['a'], ...entry, platforms });
   });
 
   it('images lock says digest, platform and source of an image, whatever the source', () => {

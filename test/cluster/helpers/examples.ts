@@ -34,15 +34,6 @@ export async function apply(t: TestContext, ...files: readonly string[]): Promis
   await kubectl('apply', '--namespace', namespace(), ...named);
 }
 
-/** What `kubectl rollout restart` does. */
-export async function restartRollout(deployment: string): Promise<void> {
-  await kubectl('rollout', 'restart', '--namespace', namespace(), `deployment/${deployment}`);
-}
-
-export async function untilRolledOut(deployment: string): Promise<void> {
-  await kubectl('rollout', 'status', '--namespace', namespace(), '--timeout=110s', `deployment/${deployment}`);
-}
-
 /** True when it was granted. */
 export async function evict(pod: string): Promise<boolean> {
   const path = `/api/v1/namespaces/${namespace()}/pods/${pod}/eviction`;

@@ -17,6 +17,9 @@ const BUSYBOX = '/bin/busybox';
 /** What README's manifests start. They tell stdout what happens to them, and take keys of `/member` from MEMBER. */
 const PROGRAMS = ['do-the-work', 'proxy', 'server', 'flush'];
 const PROGRAM = '#!/bin/sh\nexec /member name=$(basename $0) log=/dev/stdout $MEMBER\n';
+/** What `plain` starts: a program that leaves an orphan, and does not reap it as PID 1. */
+export const ENTRY = { entrypoint: ['/bin/orphan'], cmd: ['3600'] };
+const ORPHAN = '#!/bin/sh\n(sleep 1 &)\nexec sleep "$@"\n';
 
 /** `sexton` has `/sexton` and nothing else, `plain` busybox and `/member`, `whole` both. */
 export function imageNames(mark = process.env.TEST_CLUSTER_RUN ?? ''): Record<'sexton' | 'plain' | 'whole', string> {
@@ -29,7 +32,7 @@ export async function loadImages(loader: Loader, mark: string): Promise<Image[]>
   return withLayers(
     async ({ base, applets }) => [
       { name: sexton, layers: [base], config: { Entrypoint: ['/sexton/sexton'], User: '65532:65532' } },
-      { name: plain, layers: [applets] },
+      { name: plain, layers: [applets], config: { Entrypoint: ENTRY.entrypoint, Cmd: ENTRY.cmd } },
       { name: whole, layers: [base, applets] },
     ],
     loader,
@@ -91,6 +94,7 @@ async function stageApplets(root: string): Promise<void> {
   const node = `#!/bin/sh\nexec ${[loader, ...options].join(' ')} "$@"\n`;
   await writeFile(join(bin, 'node'), node, { mode: 0o755 });
   await cp(join(import.meta.dirname, '..', 'programs', 'client.mjs'), join(root, 'client.mjs'));
+  await writeFile(join(bin, 'orphan'), ORPHAN, { mode: 0o755 });
   for (const name of PROGRAMS) await writeFile(join(bin, name), PROGRAM, { mode: 0o755 });
   await cp(BUSYBOX, join(bin, 'busybox'), { dereference: true });
   const { stdout } = await run(BUSYBOX, ['--list']);

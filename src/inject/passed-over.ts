@@ -1,0 +1,43 @@
+/** Objects that hold containers, and are of no kind whose pod is known. */
+import { at, type Located, textAt } from '../check/input/located.ts';
+import type { Objects } from '../check/input/objects.ts';
+import { positionAt } from '../check/input/source.ts';
+
+export interface PassedOver {
+  readonly path: string;
+  readonly line: number;
+  /** `Sandbox/web`; undefined: it has no kind. */
+  readonly subject: string | undefined;
+  readonly why: string;
+}
+
+export function passedOverIn({ unknown }: Objects): readonly PassedOver[] {
+  return unknown
+    .filter(({ root }) => hasContainers(root))
+    .map(({ source, root }) => {
+      const kind = textAt(root, 'kind');
+      const name = textAt(root, 'metadata', 'name') ?? 'unnamed';
+      return {
+        path: source.path,
+        line: positionAt(source, root.start).line,
+        subject: kind && `${kind}/${name}`,
+        why: whyOf(kind, textAt(root, 'apiVersion')),
+      };
+    });
+}
+
+function whyOf(kind: string | undefined, apiVersion: string | undefined): string {
+  if (kind === undefined || apiVersion === undefined)
+    return `it has no ${kind === undefined ? 'kind' : 'apiVersion'}, so Kubernetes does not read it`;
+  return `kind ${kind}: sexton does not know where its pod is`;
+}
+
+/** A list of containers, as a pod has one; what an alias brings is looked at once. */
+function hasContainers(node: Located, seen = new Set<Located>()): boolean {
+  if (node.kind === 'scalar' || seen.has(node)) return false;
+  seen.add(node);
+  if (node.kind === 'list') return node.items.some((item) => hasContainers(item, seen));
+  const containers = at(node, 'containers');
+  if (containers?.kind === 'list' && containers.items.some((item) => textAt(item, 'name') !== undefined)) return true;
+  return [...node.entries.values()].some(({ value }) => hasContainers(value, seen));
+}
