@@ -121,6 +121,10 @@ const PROBLEMS: readonly Check[] = [
     if (idleWhen.value === undefined || drain.value?.kind !== 'adaptive' || ms < mostMs) return undefined;
     return `${idleWhen.label}: for= or stale= of ${formatDuration(ms)} is not over when the drain of ${formatDuration(mostMs)} is; make it shorter`;
   },
+  ({ idleWhen, notify }) => {
+    if (idleWhen.value?.action.kind !== 'notify' || notify.value !== 'off') return undefined;
+    return `${idleWhen.label}: the command has no socket to say so with --notify off; give --notify command`;
+  },
   ({ drain, idleWhen }) => {
     if (drain.value?.kind !== 'adaptive' || drain.value.quietMs > 0 || idleWhen.value !== undefined) return undefined;
     return `${drain.label}: quiet=off leaves nothing to wait for; give --idle-when, or a time for quiet`;

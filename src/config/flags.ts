@@ -191,9 +191,9 @@ const ROWS = {
     help: 'Time between a stop request and the first rung; the command serves on. Fixed, or until connections stop coming.',
   },
   idleWhen: {
-    ...notation('http://..|exec:CMD|file:PATH|preset:NAME', parseIdleCheck, formatIdleCheck),
+    ...notation('http://..|exec:CMD|file:PATH|notify|preset:NAME', parseIdleCheck, formatIdleCheck),
     hasCommand: true,
-    help: 'In a drain, serve on until the application is idle, too: by a status, the sum of http://..,metric=NAMES, an exit code or a file.',
+    help: 'In a drain, serve on until the application is idle, too: by a status, the sum of http://..,metric=NAMES, an exit code, a file or its own word.',
   },
   linger: {
     ...notation('DURATION', parseDuration, formatDuration),

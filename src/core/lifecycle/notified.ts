@@ -35,6 +35,7 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
   RELOADING: (value, _draft, { ready }) => (value === '1' ? { reloading: ready } : undefined),
   STOPPING: (value) => (value === '1' ? { stopping: true } : undefined),
   STATUS: (value) => ({ status: cleanText(value.replace(/\p{Cc}/gu, ''), MAX_STATUS_BYTES) || undefined }),
+  X_SEXTON_IDLE: (value) => (value === '0' || value === '1' ? { idle: value === '1' } : undefined),
   EXTEND_TIMEOUT_USEC: (value, { at }) => {
     const ms = /^\d{1,16}$/.test(value) ? Math.ceil(Number(value) / 1_000) : undefined;
     return ms === undefined ? undefined : { busyUntilMs: at.mono + ms };

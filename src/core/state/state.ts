@@ -178,6 +178,8 @@ export interface Notified {
   /** Since its RELOADING=1 it has not said READY=1 again. */
   readonly reloading: boolean;
   readonly status?: string | undefined;
+  /** undefined: it has not said so in this life. */
+  readonly idle?: boolean;
   /** Until then it asks for time. */
   readonly busyUntilMs?: number;
   /** How many assignments meant nothing here. */
