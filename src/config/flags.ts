@@ -15,6 +15,7 @@ import { formatProbe, parseHook, probeParser } from './notation/actions/probe.ts
 import { addressText } from './notation/address.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
 import { formatGates, parseGates } from './notation/gates.ts';
+import { formatNotify, parseNotify } from './notation/notify.ts';
 import { choice, type Parse } from './notation/parse.ts';
 import { formatReloads, parseReloads } from './notation/reload.ts';
 import { formatQuits, parseQuits } from './notation/sidecars.ts';
@@ -213,9 +214,9 @@ const ROWS = {
     help: 'Probe whether the command still works. Failed: it is stopped, then --restart decides.',
   },
   notify: {
-    ...oneOf(['off', 'command', 'all']),
+    ...notation('off|command|all[,watchdog=DURATION]', parseNotify, formatNotify),
     default: 'off',
-    help: 'Give the command NOTIFY_SOCKET, to which it says READY=1 as to systemd; all: any process of the container may write to it.',
+    help: 'Give the command NOTIFY_SOCKET, to which it says READY=1 as to systemd; all: any process of the container may write to it; watchdog: WATCHDOG=1 at least so often, or its liveness has failed.',
   },
   postStart: {
     ...hook('postStart'),

@@ -249,6 +249,8 @@ export interface MemberConfig {
   readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
   /** The command has started when it says READY=1. */
   readonly notifies: boolean;
+  /** It has to say WATCHDOG=1 at least this often, once it has started; undefined: it need not. */
+  readonly watchdogMs: number | undefined;
   readonly postStart: HookAction | undefined;
   readonly preStop: HookAction | undefined;
   readonly reload: readonly Reload[];
