@@ -39,12 +39,11 @@ function take(draft: Draft, line: string, before: Notified): void {
   const told = Object.hasOwn(EFFECTS, name) ? EFFECTS[name]?.(line.slice(at + 1), draft, before) : undefined;
   const notified = { ...before, ...(told ?? { ignored: before.ignored + 1 }) };
   update(draft, { notified });
-  if (KEPT.some((key) => notified[key] !== before[key])) note(draft, 'notified', { Message: line });
-  if (before.reloading && !notified.reloading) say(draft, 'info', 'has reloaded');
+  const isReload = notified.reloading !== before.reloading;
+  const isNews = notified.ready !== before.ready || notified.stopping !== before.stopping;
+  if (isNews || (isReload && notified.isUntold !== true)) note(draft, 'notified', { Message: line });
+  if (isReload && !notified.reloading && notified.isUntold !== true) say(draft, 'info', 'has reloaded');
 }
-
-/** What the history has. */
-const KEPT = ['ready', 'stopping', 'reloading'] as const;
 
 type Effect = (value: string, draft: Draft, before: Notified) => Partial<Notified> | undefined;
 
@@ -52,7 +51,12 @@ type Effect = (value: string, draft: Draft, before: Notified) => Partial<Notifie
 const EFFECTS: Readonly<Record<string, Effect>> = {
   READY: (value) => (value === '1' ? { ready: true, reloading: false } : undefined),
   // Some say so before they are ready for the first time.
-  RELOADING: (value, _draft, { ready }) => (value === '1' ? { reloading: ready } : undefined),
+  RELOADING: (value, { at }, { ready, reloading, toldMs }) => {
+    if (value !== '1') return undefined;
+    if (reloading || !ready) return {};
+    const isUntold = toldMs !== undefined && at.mono < toldMs + RELOADS_APART_MS;
+    return { reloading: true, isUntold, ...(!isUntold && { toldMs: at.mono }) };
+  },
   STOPPING: (value) => (value === '1' ? { stopping: true } : undefined),
   STATUS: (value) => ({ status: cleanText(value.replace(/\p{Cc}/gu, ''), MAX_STATUS_BYTES) || undefined }),
   X_SEXTON_IDLE: (value) => (value === '0' || value === '1' ? { idle: value === '1' } : undefined),
@@ -72,6 +76,9 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
     return ms === undefined ? undefined : { busyUntilMs: at.mono + ms };
   },
 };
+
+/** Log and history have no more reloads than that, as a command may reload a thousand times a second. */
+const RELOADS_APART_MS = 10_000;
 
 /** Milliseconds that are no less than these whole microseconds. */
 function msOf(value: string): number | undefined {

@@ -177,6 +177,9 @@ export interface Notified {
   readonly stopping: boolean;
   /** Since its RELOADING=1 it has not said READY=1 again. */
   readonly reloading: boolean;
+  /** When log and history last got a reload, and whether they do not get this one. */
+  readonly toldMs?: number;
+  readonly isUntold?: boolean;
   readonly status?: string | undefined;
   /** Why its watchdog has failed. */
   readonly failed?: string;

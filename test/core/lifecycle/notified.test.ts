@@ -64,6 +64,21 @@ describe('a notification', () => {
     assert.ok(life.done.some(({ effect }) => effect.type === 'log' && effect.message === 'has reloaded'));
   });
 
+  it('log and history have at most one reload in ten seconds', () => {
+    const life = tell(notified(), 'READY=1');
+    const told = () => [
+      life.logs.filter((line) => line === 'info: has reloaded').length,
+      life.state.chronicle.history.filter(({ Event }) => Event === 'notified').length,
+    ];
+    for (let round = 0; round < 100; round++) tell(life.pass(99), 'RELOADING=1\nREADY=1');
+    assert.deepEqual(told(), [1, 3]);
+    tell(life.pass(200), 'RELOADING=1');
+    assert.deepEqual([told(), isHealthy(life)], [[1, 4], false]);
+    tell(life, 'READY=1');
+    tell(tell(life, 'RELOADING=1'), 'STOPPING=1');
+    assert.deepEqual(told(), [2, 6]);
+  });
+
   it('STOPPING=1 takes readiness away', () => {
     const life = tell(tell(notified(), 'READY=1'), 'STOPPING=1');
     assert.deepEqual(readinessOf(life.state, 'keep'), { ok: false, why: 'the command says that it stops' });
