@@ -92,8 +92,9 @@ const PROBLEMS: readonly Check[] = [
     const total = formatDuration(rungsMs + beforeMs);
     return `${stop.label}: takes ${total}${withOthers}, longer than ${gracePeriod.label}; shorten the rungs or raise both grace periods`;
   },
-  ({ restartPodOn, liveness }) => {
+  ({ restartPodOn, liveness, notify }) => {
     if (restartPodOn.value?.liveness !== true || liveness.value !== undefined) return undefined;
+    if (notify.value?.watchdogMs !== undefined) return undefined;
     return `${restartPodOn.label}: there is no liveness probe; give --liveness, or leave liveness out`;
   },
   ({ reload }) => {
@@ -120,6 +121,10 @@ const PROBLEMS: readonly Check[] = [
     const mostMs = longestOf(drain);
     if (idleWhen.value === undefined || drain.value?.kind !== 'adaptive' || ms < mostMs) return undefined;
     return `${idleWhen.label}: for= or stale= of ${formatDuration(ms)} is not over when the drain of ${formatDuration(mostMs)} is; make it shorter`;
+  },
+  ({ idleWhen, notify }) => {
+    if (idleWhen.value?.action.kind !== 'notify' || notify.value?.from !== 'off') return undefined;
+    return `${idleWhen.label}: the command has no socket to say so with --notify off; give --notify command`;
   },
   ({ drain, idleWhen }) => {
     if (drain.value?.kind !== 'adaptive' || drain.value.quietMs > 0 || idleWhen.value !== undefined) return undefined;

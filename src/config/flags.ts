@@ -15,6 +15,7 @@ import { formatProbe, parseHook, probeParser } from './notation/actions/probe.ts
 import { addressText } from './notation/address.ts';
 import { formatDuration, parseDuration, parseSomeTime } from './notation/duration.ts';
 import { formatGates, parseGates } from './notation/gates.ts';
+import { formatNotify, parseNotify } from './notation/notify.ts';
 import { choice, type Parse } from './notation/parse.ts';
 import { formatReloads, parseReloads } from './notation/reload.ts';
 import { formatQuits, parseQuits } from './notation/sidecars.ts';
@@ -191,9 +192,9 @@ const ROWS = {
     help: 'Time between a stop request and the first rung; the command serves on. Fixed, or until connections stop coming.',
   },
   idleWhen: {
-    ...notation('http://..|exec:CMD|file:PATH|preset:NAME', parseIdleCheck, formatIdleCheck),
+    ...notation('http://..|exec:CMD|file:PATH|notify|preset:NAME', parseIdleCheck, formatIdleCheck),
     hasCommand: true,
-    help: 'In a drain, serve on until the application is idle, too: by a status, the sum of http://..,metric=NAMES, an exit code or a file.',
+    help: 'In a drain, serve on until the application is idle, too: by a status, the sum of http://..,metric=NAMES, an exit code, a file or its own word.',
   },
   linger: {
     ...notation('DURATION', parseDuration, formatDuration),
@@ -213,9 +214,9 @@ const ROWS = {
     help: 'Probe whether the command still works. Failed: it is stopped, then --restart decides.',
   },
   notify: {
-    ...oneOf(['off', 'command', 'all']),
+    ...notation('off|command|all[,watchdog=DURATION]', parseNotify, formatNotify),
     default: 'off',
-    help: 'Give the command NOTIFY_SOCKET, to which it says READY=1 as to systemd; all: any process of the container may write to it.',
+    help: 'Give the command NOTIFY_SOCKET, to which it says READY=1 as to systemd; all: any process of the container may write to it; watchdog: WATCHDOG=1 at least so often, or its liveness has failed.',
   },
   postStart: {
     ...hook('postStart'),

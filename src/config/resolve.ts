@@ -180,6 +180,7 @@ function runConfig(
 ): Omit<RunConfig, 'makesGraveyard'> {
   const graveyard = settings.graveyard.value;
   const { rungs = [] } = settings.stop.value ?? {};
+  const { from, watchdogMs } = need(settings, 'notify');
   const member: MemberConfig = {
     name: need(settings, 'name'),
     role: need(settings, 'role'),
@@ -206,7 +207,8 @@ function runConfig(
       readiness: settings.readiness.value,
       liveness: settings.liveness.value,
     },
-    notifies: need(settings, 'notify') !== 'off',
+    notifies: from !== 'off',
+    watchdogMs,
     postStart: settings.postStart.value,
     preStop: settings.preStop.value,
     reload: settings.reload.value ?? [],
@@ -218,9 +220,8 @@ function runConfig(
     session: settings.session.value,
     solo: graveyard === undefined,
   };
-  const notify = need(settings, 'notify');
-  const commands =
-    notify === 'off' ? host.commands : [...host.commands, { type: 'notify', all: notify === 'all' } as const];
+  const notify = { type: 'notify', all: from === 'all', watchdogMs } as const;
+  const commands = from === 'off' ? host.commands : [...host.commands, notify];
   const [address, url] = [settings.http.value, settings.otlp.value];
   return {
     member,

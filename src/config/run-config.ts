@@ -58,7 +58,7 @@ export interface HostSettings {
 export type HostSetting =
   | { readonly type: 'parentDeath'; readonly signal: number }
   | { readonly type: 'tellReaped' }
-  | { readonly type: 'notify'; readonly all: boolean };
+  | { readonly type: 'notify'; readonly all: boolean; readonly watchdogMs: number | undefined };
 
 /** The configuration in the memo. Another version may have written it, without some fields. */
 export interface KeptConfig extends RunConfig {

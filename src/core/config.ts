@@ -176,9 +176,14 @@ export interface FileAction {
   readonly idle: 'present' | 'absent';
 }
 
+/** The command says by itself whether it is idle, by X_SEXTON_IDLE= to NOTIFY_SOCKET. */
+export interface NotifyAction {
+  readonly kind: 'notify';
+}
+
 /** The question that an adaptive drain asks again and again. An error is no answer, and counts as busy. */
 export interface IdleCheck {
-  readonly action: ExecAction | GaugeAction | FileAction;
+  readonly action: ExecAction | GaugeAction | FileAction | NotifyAction;
   readonly periodMs: number;
   readonly timeoutMs: number;
   /** It is idle after so long without any other answer. */
@@ -187,7 +192,12 @@ export interface IdleCheck {
   readonly staleMs: number;
 }
 
-export type TaskAction = HookAction | ProbeAction | QuitAction | ReadyAction | IdleCheck['action'];
+export type TaskAction =
+  | HookAction
+  | ProbeAction
+  | QuitAction
+  | ReadyAction
+  | Exclude<IdleCheck['action'], NotifyAction>;
 
 /** A file or directory whose changes are announced to the child by a signal. */
 export interface Reload {
@@ -239,6 +249,8 @@ export interface MemberConfig {
   readonly probes: Readonly<Record<ProbeKind, Probe | undefined>>;
   /** The command has started when it says READY=1. */
   readonly notifies: boolean;
+  /** It has to say WATCHDOG=1 at least this often, once it has started; undefined: it need not. */
+  readonly watchdogMs: number | undefined;
   readonly postStart: HookAction | undefined;
   readonly preStop: HookAction | undefined;
   readonly reload: readonly Reload[];

@@ -36,6 +36,7 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
       case 'kill':
       case 'forwardOnce':
       case 'sweep':
+      case 'watchdog':
         return commands.push(effect);
       case 'startTask': {
         const { id, action, timeoutMs } = effect;

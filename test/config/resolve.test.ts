@@ -36,6 +36,7 @@ describe('the configuration of `sexton -- command`', () => {
         lingerMs: 0,
         probes: { startup: undefined, readiness: undefined, liveness: undefined },
         notifies: false,
+        watchdogMs: undefined,
         postStart: undefined,
         preStop: undefined,
         reload: [],
@@ -216,7 +217,7 @@ restartPolicyRules:
       startup: 'tcp://127.0.0.1:5432,failures=30',
       readiness: 'http://127.0.0.1:8080/healthz,period=2s,timeout=500ms,successes=2',
       liveness: "exec:sh -c 'test -e /tmp/alive, || exit 1',delay=5s,grace=3s",
-      notify: 'all',
+      notify: 'all,watchdog=30s',
       postStart: 'POST http://127.0.0.1:8080/started',
       preStop: 'sleep:5s',
       reload: "/etc/app,d=HUP,validate=sh -c 'app --check, /etc/app,d'",
@@ -258,7 +259,7 @@ restartPolicyRules:
       assert.deepEqual(other.run.host, {
         firstOnly: true,
         missesOrphans: false,
-        commands: [{ type: 'notify', all: true }],
+        commands: [{ type: 'notify', all: true, watchdogMs: 30_000 }],
       });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);
       assert.deepEqual(other.run.otlp, byFlags.run.otlp);

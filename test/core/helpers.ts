@@ -47,6 +47,7 @@ export function mainConfig(change: Partial<MemberConfig> = {}): MemberConfig {
     lingerMs: 0,
     probes: { startup: undefined, readiness: undefined, liveness: undefined },
     notifies: false,
+    watchdogMs: undefined,
     postStart: undefined,
     preStop: undefined,
     reload: [],

@@ -75,7 +75,10 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
     case OP_NOTIFY:
-      require(op->index <= 1);
+      require(op->index <= 1 && op->wait_ms > 0);
+      break;
+    case OP_WATCHDOG:
+      require(op->id >= 1 && op->wait_ms > 0);
       break;
     case OP_TELL_REAPED:
     case OP_SLEEP:

@@ -21,8 +21,9 @@ const PROGRAMS = [
   ...['aarch64-linux-gnu-gcc', 'chromium', 'clang', 'dumb-init', 'fish', 'haproxy', 'man', 'mkfs.ext4', 'musl-gcc'],
   ...['nginx', 'qemu-aarch64-static', 'spin', 'strace', 'tini', 'zsh'],
   // Those of test/servers.
-  ...['apache2', 'caddy', 'celery', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub', 'nats-server'],
-  ...['php-fpm8.2', 'postgres', 'puma', 'redis-server', 'python3', 'squid', 'systemd-notify', 'uwsgi-core'],
+  ...['apache2', 'caddy', 'celery', 'etcd', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub'],
+  ...['nats-server', 'php-fpm8.2', 'postgres', 'puma', 'redis-server', 'python3', 'squid', 'systemd-notify'],
+  'uwsgi-core',
 ];
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -72,6 +73,11 @@ export const EXPECTED_SKIPS: readonly ExpectedSkip[] = [
     name,
     reason: new RegExp(`^((?:/\\S+/)?${name.replaceAll('.', '[.]')}) is not installed`),
     isTrueHere: (program: string) => !isInstalled(program),
+  })),
+  ...['systemd.daemon', 'sdnotify'].map((name) => ({
+    name,
+    reason: new RegExp(`^(${name}) is not installed`),
+    isTrueHere: (module: string) => !canRun('/usr/bin/python3', '-c', `import ${module}`),
   })),
   // Each test says what podman or the cluster cannot do.
   { name: 'podman', reason: /^not in podman: ./, isTrueHere: () => process.env.TEST_ENGINE === 'podman' },

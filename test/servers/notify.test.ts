@@ -1,6 +1,7 @@
 /** Programs of Debian that speak sd_notify(3), under `--notify`: how they start, stop, and ask for time. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { type Container, startContainer } from '../helpers/container.ts';
@@ -9,10 +10,14 @@ import type { Scratch } from '../helpers/scratch.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import { skipOf } from './graceful-stop.ts';
+import { BIN, makeTemplate } from './psql.ts';
 import { PORT, prepareStage } from './stage.ts';
 
 const SYSTEMD = { program: '/usr/bin/systemd-notify', packages: 'systemd' };
 const [CADDY, HAPROXY, PYTHON] = ['/usr/bin/caddy', '/usr/sbin/haproxy', '/usr/bin/python3'];
+const ETCD = '/usr/bin/etcd';
+const POSTGRES = `${BIN}/postgres`;
+const IS_ROOT = process.getuid?.() === 0;
 const PYTHON3 = { program: PYTHON, packages: 'python3' };
 
 test('caddy says when it is ready and when it stops', {
@@ -74,6 +79,106 @@ while True: signal.pause()`;
   assert.deepEqual(await saidAtEnd(scratch, container, 7), ['READY=1']);
 });
 
+for (const [client, packages, source] of [
+  ['systemd.daemon', 'python3-systemd', 'from systemd.daemon import notify as say'],
+  ['sdnotify', 'python3-sdnotify', 'import sdnotify\nsay = sdnotify.SystemdNotifier().notify'],
+] as const)
+  test(`a program with ${packages} starts, asks for time and keeps its watchdog`, {
+    skip: hasPython(client) ? false : `${client} is not installed: apt-get install ${packages}`,
+  }, async (t) => {
+    const { scratch } = await prepareStage(t);
+    const program = `${source}
+import os, signal, sys, time
+def stop(*_):
+    say('STOPPING=1\\nEXTEND_TIMEOUT_USEC=60000000')
+    time.sleep(4)
+    sys.exit(7)
+signal.signal(signal.SIGTERM, stop)
+assert os.environ['WATCHDOG_PID'] == str(os.getpid())
+say('READY=1')
+for n in range(20):
+    time.sleep(int(os.environ['WATCHDOG_USEC']) / 10e6)
+    say('WATCHDOG=1')
+say('STATUS=alive')
+while True: signal.pause()`;
+    const flags = ['--notify', 'command,watchdog=2s', '--stop', 'TERM:3s,KILL'];
+    const container = start(scratch, [PYTHON, '-c', program], { flags });
+    await saysReady(scratch);
+    // Twice as long as its watchdog allows for silence.
+    await waitForTombstone(scratch.graveyard, 'app', 'is alive', ({ Status }) => Status === 'alive');
+    await container.signal('SIGTERM');
+    assert.deepEqual(await saidAtEnd(scratch, container, 7), ['READY=1', 'STOPPING=1']);
+  });
+
+test('a program that hangs fails by its watchdog, also while the supervisor sleeps', {
+  skip: skipOf(PYTHON3),
+}, async (t) => {
+  const { scratch } = await prepareStage(t);
+  const program = `${SENDER}
+say('READY=1')
+while not os.path.exists('${scratch.path('hangs')}'):
+    say('WATCHDOG=1')
+    time.sleep(0.1)
+time.sleep(1000)`;
+  const flags = ['--notify', 'command,watchdog=3s', '--sleep-after', '200ms', '--log-level', 'debug'];
+  const container = start(scratch, [PYTHON, '-c', program], { flags });
+  await waitFor('its supervisor sleeps', () => container.stderr().includes('asleep until something happens'));
+  writeFileSync(scratch.path('hangs'), '');
+  assert.equal((await container.exit()).status, 143, container.stderr());
+  const { History = [], StopReason } = await waitForTombstone(
+    scratch.graveyard,
+    'app',
+    'is dead',
+    ({ Died }) => Died !== undefined,
+  );
+  assert.equal(StopReason, 'liveness');
+  assert.equal(History.find(({ Event }) => Event === 'watchdog')?.Why, 'no WATCHDOG=1 in time');
+});
+
+test('etcd, with the client of go-systemd, says when it is ready', {
+  skip: skipOf({ program: ETCD, packages: 'etcd-server' }),
+}, async (t) => {
+  const stage = await prepareStage(t);
+  const [clients, peers] = [`http://${stage.host}:${PORT}`, `http://${stage.host}:${PORT + 2}`];
+  const urls = ['--listen-client-urls', clients, '--advertise-client-urls', clients];
+  const cluster = ['--initial-advertise-peer-urls', peers, '--initial-cluster', `default=${peers}`];
+  const place = ['--data-dir', stage.scratch.path('etcd'), '--unsafe-no-fsync', '--listen-peer-urls', peers];
+  const container = start(stage.scratch, [ETCD, ...place, ...urls, ...cluster]);
+  await saysReady(stage.scratch);
+  await container.signal('SIGTERM');
+  assert.deepEqual(await saidAtEnd(stage.scratch, container, 143), ['READY=1']);
+});
+
+test('postgres says when it is ready and when it stops', {
+  skip: IS_ROOT ? skipOf({ program: POSTGRES, packages: 'postgresql' }) : 'needs root',
+}, async (t) => {
+  const stage = await prepareStage(t);
+  const { user, template } = makeTemplate();
+  const data = stage.scratch.path('data');
+  execFileSync('cp', ['-a', template, data]);
+  const settings = ['-k', stage.dir, '-c', 'listen_addresses=', '-c', 'shared_buffers=8MB', '-c', 'fsync=off'];
+  const container = start(stage.scratch, [POSTGRES, '-D', data, ...settings], { user });
+  await saysReady(stage.scratch);
+  await container.signal('SIGTERM');
+  assert.deepEqual(await saidAtEnd(stage.scratch, container, 0), ['READY=1', 'STOPPING=1']);
+});
+
+test('a program in Node says so by systemd-notify', { skip: skipOf(SYSTEMD) }, async (t) => {
+  const { scratch } = await prepareStage(t);
+  const program = `const { execFileSync } = require('node:child_process');
+const say = (...words) => execFileSync('systemd-notify', words);
+process.on('SIGTERM', () => {
+  say('STOPPING=1', 'EXTEND_TIMEOUT_USEC=60000000');
+  setTimeout(() => process.exit(7), 4_000);
+});
+setInterval(() => {}, 1_000);
+say('READY=1');`;
+  const container = start(scratch, [process.execPath, '-e', program], { flags: ['--stop', 'TERM:3s,KILL'] });
+  await saysReady(scratch);
+  await container.signal('SIGTERM');
+  assert.deepEqual(await saidAtEnd(scratch, container, 7), ['READY=1', 'STOPPING=1']);
+});
+
 test('another container of the pod is not heard, however much it sends', { skip: skipOf(PYTHON3) }, async (t) => {
   const { scratch } = await prepareStage(t);
   const program = `${SENDER}
@@ -110,11 +215,21 @@ def say(text):
 interface Started {
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  readonly user?: number;
 }
 
-function start(scratch: Scratch, command: readonly string[], { flags = [], env = {} }: Started = {}): Container {
-  const declared = ['--name', 'app', '--graveyard', scratch.graveyard, '--notify', 'command', '--grace-period', '60s'];
-  return startContainer(scratch, { command, flags: [...declared, ...flags], env });
+function start(
+  scratch: Scratch,
+  command: readonly string[],
+  { flags = [], env = {}, ...who }: Started = {},
+): Container {
+  const notify = flags.includes('--notify') ? [] : ['--notify', 'command'];
+  const declared = ['--name', 'app', '--graveyard', scratch.graveyard, '--grace-period', '60s', ...notify];
+  return startContainer(scratch, { command, flags: [...declared, ...flags], env, ...who });
+}
+
+function hasPython(module: string): boolean {
+  return spawnSync(PYTHON, ['-c', `import ${module}`], { stdio: 'ignore' }).status === 0;
 }
 
 function catches(pid: number, signal: number): boolean {

@@ -5,18 +5,16 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { endOf, outputOf, skipOf } from './graceful-stop.ts';
-import { openSession, type Session } from './psql.ts';
+import { BIN, makeTemplate, openSession, type Session } from './psql.ts';
 import { prepareStage, type Stage } from './stage.ts';
 
-const BIN = '/usr/lib/postgresql/15/bin';
 const server = { program: `${BIN}/postgres`, packages: 'postgresql', preset: 'postgres', ladder: 'TERM:15s,INT' };
 const isRoot = process.getuid?.() === 0;
 const skip = isRoot ? skipOf(server) : 'needs root';
@@ -118,23 +116,6 @@ async function serve(
   await first.ask('create table kept (number int); insert into kept values (1)');
   assert.equal(await first.leave(), 0);
   return container;
-}
-
-let made: { readonly user: number; readonly template: string } | undefined;
-
-/** An empty database, made once. */
-function makeTemplate(): { readonly user: number; readonly template: string } {
-  if (made !== undefined) return made;
-  // initdb asks for the name of its user.
-  const user = Number(execFileSync('id', ['-u', 'postgres']));
-  const template = mkdtempSync(join(tmpdir(), 'sx-'));
-  chownSync(template, user, user);
-  process.once('exit', () => rmSync(template, { recursive: true, force: true }));
-  const quick = ['--no-sync', '--no-locale', '-A', 'trust', '-U', 'postgres'];
-  const identity = { uid: user, gid: user, stdio: 'ignore', cwd: '/' } as const;
-  execFileSync(`${BIN}/initdb`, ['-D', template, ...quick], identity);
-  made = { user, template };
-  return made;
 }
 
 /** A query that is under way until its lock is given back by the other session. */

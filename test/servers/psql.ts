@@ -1,6 +1,11 @@
-/** A session of psql that stays: what is written to it is run, one statement after the other. */
-import { type ChildProcess, spawn } from 'node:child_process';
+/** A database of PostgreSQL, and sessions of psql that stay: what is written to one is run, one statement after the other. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { waitFor } from '../helpers/wait.ts';
+
+export const BIN = '/usr/lib/postgresql/15/bin';
 
 export interface Session {
   readonly process: ChildProcess;
@@ -51,4 +56,21 @@ export function openSession(socketDir: string): Session {
       return left;
     },
   };
+}
+
+let made: { readonly user: number; readonly template: string } | undefined;
+
+/** An empty database, made once. */
+export function makeTemplate(): { readonly user: number; readonly template: string } {
+  if (made !== undefined) return made;
+  // initdb asks for the name of its user.
+  const user = Number(execFileSync('id', ['-u', 'postgres']));
+  const template = mkdtempSync(join(tmpdir(), 'sx-'));
+  chownSync(template, user, user);
+  process.once('exit', () => rmSync(template, { recursive: true, force: true }));
+  const quick = ['--no-sync', '--no-locale', '-A', 'trust', '-U', 'postgres'];
+  const identity = { uid: user, gid: user, stdio: 'ignore', cwd: '/' } as const;
+  execFileSync(`${BIN}/initdb`, ['-D', template, ...quick], identity);
+  made = { user, template };
+  return made;
 }

@@ -33,14 +33,14 @@ export function endFailing(draft: Draft): void {
   beginClimb(draft, { why: 'failing', killAtMs: failing.killAtMs });
 }
 
-function failureOf({ hooks, vitals }: State): FailingWhy | undefined {
+function failureOf({ hooks, vitals, notified }: State): FailingWhy | undefined {
   if (hooks.postStart?.ok === false) return 'post-start';
   if (vitals.startup?.verdict === 'down') return 'startup';
-  return vitals.liveness?.verdict === 'down' ? 'liveness' : undefined;
+  return vitals.liveness?.verdict === 'down' || notified?.failed !== undefined ? 'liveness' : undefined;
 }
 
 const FAILURE_TEXTS: Readonly<Record<FailingWhy, string>> = {
   startup: 'its startup probe failed',
-  liveness: 'its liveness probe failed',
+  liveness: 'its liveness probe or watchdog failed',
   'post-start': 'its post-start hook failed',
 };

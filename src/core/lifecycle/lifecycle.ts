@@ -20,7 +20,7 @@ import { onExited, onGroupGone, onSpawned, onSpawnFailed, onStraysGone } from '.
 import { counted } from './counters.ts';
 import { decideToFail, endFailing } from './failing.ts';
 import { beginPostStart } from './hooks.ts';
-import { onNotified } from './notified.ts';
+import { onNotified, onSilent } from './notified.ts';
 import { phaseOf } from './phase.ts';
 import { markHealth, probe } from './ready/probing.ts';
 import { startReadyChecks } from './ready/ready-checks.ts';
@@ -118,6 +118,7 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
   stopSent: step(['alive', 'leftovers'], [], onStopSent),
   straysGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onStraysGone),
   notified: step(['alive'], [], onNotified),
+  silent: step(['alive'], [], onSilent),
   taskEnded: step(ANY, [], onTaskEnded),
   stopAsked: step(LIVING, [], onStopAsked),
   restartAsked: step(LIVING, [], onRestartAsked),

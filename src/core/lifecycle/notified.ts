@@ -11,6 +11,26 @@ export function onNotified(draft: Draft, { id, text, dropped }: Event & { type: 
   say(draft, 'debug', 'notified', { text, ignored: draft.state.notified?.ignored, dropped });
 }
 
+/** Once its time is over the host reports a child that has to say WATCHDOG=1. */
+export function onSilent(draft: Draft, { id }: Event & { type: 'silent' }, child: Child): void {
+  if (child.is !== 'alive' || child.id !== id) return;
+  update(draft, {
+    notified: { ...(draft.state.notified ?? NOTHING_SAID), failed: fail(draft, 'no WATCHDOG=1 in time') },
+  });
+}
+
+/** Begins when the command has started, and anew when it chooses another time. */
+export function watchSilence(draft: Draft, ms: number): void {
+  const { child } = draft.state;
+  if (child.is === 'alive') draft.effects.push({ type: 'watchdog', id: child.id, ms: ms === 0 ? undefined : ms });
+}
+
+function fail(draft: Draft, why: string): string {
+  note(draft, 'watchdog', { Why: why });
+  say(draft, 'warn', `the watchdog of the command has failed: ${why}`);
+  return why;
+}
+
 const NOTHING_SAID: Notified = { ready: false, stopping: false, reloading: false, ignored: 0 };
 
 function take(draft: Draft, line: string, before: Notified): void {
@@ -19,12 +39,11 @@ function take(draft: Draft, line: string, before: Notified): void {
   const told = Object.hasOwn(EFFECTS, name) ? EFFECTS[name]?.(line.slice(at + 1), draft, before) : undefined;
   const notified = { ...before, ...(told ?? { ignored: before.ignored + 1 }) };
   update(draft, { notified });
-  if (KEPT.some((key) => notified[key] !== before[key])) note(draft, 'notified', { Message: line });
-  if (before.reloading && !notified.reloading) say(draft, 'info', 'has reloaded');
+  const isReload = notified.reloading !== before.reloading;
+  const isNews = notified.ready !== before.ready || notified.stopping !== before.stopping;
+  if (isNews || (isReload && notified.isUntold !== true)) note(draft, 'notified', { Message: line });
+  if (isReload && !notified.reloading && notified.isUntold !== true) say(draft, 'info', 'has reloaded');
 }
-
-/** What the history has. */
-const KEPT = ['ready', 'stopping', 'reloading'] as const;
 
 type Effect = (value: string, draft: Draft, before: Notified) => Partial<Notified> | undefined;
 
@@ -32,13 +51,38 @@ type Effect = (value: string, draft: Draft, before: Notified) => Partial<Notifie
 const EFFECTS: Readonly<Record<string, Effect>> = {
   READY: (value) => (value === '1' ? { ready: true, reloading: false } : undefined),
   // Some say so before they are ready for the first time.
-  RELOADING: (value, _draft, { ready }) => (value === '1' ? { reloading: ready } : undefined),
+  RELOADING: (value, { at }, { ready, reloading, toldMs }) => {
+    if (value !== '1') return undefined;
+    if (reloading || !ready) return {};
+    const isUntold = toldMs !== undefined && at.mono < toldMs + RELOADS_APART_MS;
+    return { reloading: true, isUntold, ...(!isUntold && { toldMs: at.mono }) };
+  },
   STOPPING: (value) => (value === '1' ? { stopping: true } : undefined),
   STATUS: (value) => ({ status: cleanText(value.replace(/\p{Cc}/gu, ''), MAX_STATUS_BYTES) || undefined }),
+  X_SEXTON_IDLE: (value) => (value === '0' || value === '1' ? { idle: value === '1' } : undefined),
+  // The host counts what says that it is alive.
+  WATCHDOG: (value, draft, { failed }) => {
+    if (draft.config.watchdogMs === undefined || (value !== '1' && value !== 'trigger')) return undefined;
+    return value === '1' ? {} : { failed: failed ?? fail(draft, 'WATCHDOG=trigger') };
+  },
+  WATCHDOG_USEC: (value, draft) => {
+    const watchdogMs = msOf(value);
+    if (draft.config.watchdogMs === undefined || watchdogMs === undefined) return undefined;
+    if (draft.state.chronicle.started !== undefined) watchSilence(draft, watchdogMs);
+    return { watchdogMs };
+  },
   EXTEND_TIMEOUT_USEC: (value, { at }) => {
-    const ms = /^\d{1,16}$/.test(value) ? Math.ceil(Number(value) / 1_000) : undefined;
+    const ms = msOf(value);
     return ms === undefined ? undefined : { busyUntilMs: at.mono + ms };
   },
 };
+
+/** Log and history have no more reloads than that, as a command may reload a thousand times a second. */
+const RELOADS_APART_MS = 10_000;
+
+/** Milliseconds that are no less than these whole microseconds. */
+function msOf(value: string): number | undefined {
+  return /^\d{1,16}$/.test(value) ? Math.ceil(Number(value) / 1_000) : undefined;
+}
 
 const MAX_STATUS_BYTES = 200;

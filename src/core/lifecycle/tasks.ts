@@ -99,7 +99,7 @@ function tellToEnd(draft: Draft, { id }: Task): void {
 }
 
 export function actionOf(config: MemberConfig, key: TaskKey): TaskAction | undefined {
-  if (key === 'idle') return config.idleWhen?.action;
+  if (key === 'idle') return config.idleWhen?.action.kind === 'notify' ? undefined : config.idleWhen?.action;
   if (key === 'postStart' || key === 'preStop') return config[key];
   if (isProbe(key)) return config.probes[key]?.action;
   if (isReady(key)) return config.startReady[indexOf(key)];

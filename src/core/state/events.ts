@@ -44,6 +44,8 @@ export type HostReport =
   | { readonly type: 'stopSent'; readonly id: number; readonly signal: number; readonly isByMains: boolean }
   /** A message of the life `id` to NOTIFY_SOCKET. `dropped`: how many the host has refused so far. */
   | { readonly type: 'notified'; readonly id: number; readonly dropped: number; readonly text: string }
+  /** The child has not said WATCHDOG=1 for the time of its `watchdog`. */
+  | { readonly type: 'silent'; readonly id: number }
   /** After a `sweep`: no stray is left. */
   | { readonly type: 'straysGone' };
 
@@ -109,6 +111,8 @@ export type ChildCommand =
    * before.
    */
   | { readonly type: 'forwardOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
+  /** Report the child once as `silent` when it has not said WATCHDOG=1 for so long; undefined: not at all. */
+  | { readonly type: 'watchdog'; readonly id: number; readonly ms: number | undefined }
   /** Signal every stray and its process group, also those that appear later; `straysGone` follows when none is left. */
   | { readonly type: 'sweep'; readonly signal: number };
 

@@ -177,7 +177,16 @@ export interface Notified {
   readonly stopping: boolean;
   /** Since its RELOADING=1 it has not said READY=1 again. */
   readonly reloading: boolean;
+  /** When log and history last got a reload, and whether they do not get this one. */
+  readonly toldMs?: number;
+  readonly isUntold?: boolean;
   readonly status?: string | undefined;
+  /** Why its watchdog has failed. */
+  readonly failed?: string;
+  /** The time that it has chosen by WATCHDOG_USEC= in place of the declared one; 0: none. */
+  readonly watchdogMs?: number;
+  /** undefined: it has not said so in this life. */
+  readonly idle?: boolean;
   /** Until then it asks for time. */
   readonly busyUntilMs?: number;
   /** How many assignments meant nothing here. */

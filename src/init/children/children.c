@@ -60,6 +60,7 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   pid_t pid = 0;
   struct inherited in = init->in;
   if (init->notifications.env) in.env = init->notifications.env;
+  in.pid_text = init->notifications.pid_text;
   int error = !argv                             ? ENOMEM
               : children->count == MAX_CHILDREN ? EAGAIN
                                                 : start_program(&in, argv, prepare_child, foreground, &pid);

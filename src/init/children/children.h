@@ -109,23 +109,40 @@ void continue_sweep(struct init *init);
 bool is_own(const struct init *init, pid_t pid, pid_t group);
 
 /* notify.c */
+struct watchdog {
+  uint64_t child;
+  int64_t ms, due; /* NEVER: there is none, or its end is reported */
+};
+
 struct notifications {
-  int fd;    /* -1: the socket is not open */
-  bool all;  /* messages of every process of this PID namespace count */
+  int fd;     /* -1: the socket is not open */
+  bool all;   /* messages of every process of this PID namespace count */
   bool waits; /* a message is in the queue */
-  int dropped;
+  bool lost;  /* while it waited another was dropped, as no supervisor could be started */
+  int dropped, unasked;
+  int64_t count_ends_at, rests_until; /* the count of unasked messages ends; until then none is read */
   size_t used;
-  char *text;     /* MAX_OUTPUT_BYTES; the message that waits */
-  char **env;     /* what the command gets; NULL: as inherited */
-  char entry[64]; /* the variable NOTIFY_SOCKET in it */
+  char *text;          /* MAX_OUTPUT_BYTES; the message that waits */
+  char **env;          /* what the command gets; NULL: as inherited */
+  char entries[3][64]; /* the variables in it; empty: not there */
+  char *pid_text;      /* the value of WATCHDOG_PID among them; NULL: it is not there */
+  struct watchdog watchdog;
 };
 
 /* Opens the socket once, for the commands that are started from now on. */
-void open_notifications(struct init *init, bool all);
-/* The socket; -1: there is none, or the last message waits. */
+void open_notifications(struct init *init, bool all, int64_t watchdog_ms);
+/* The socket; -1: there is none, or nothing may be read now. */
 int polled_notifications(const struct init *init);
 /* Reads one message, so that a flood delays no signal. */
 void read_notification(struct init *init);
+/* The message that waited is acknowledged. */
+void release_notification(struct init *init);
+/* From now on this child has to say WATCHDOG=1 in each such time; NEVER: it need not. */
+void set_watchdog(struct watchdog *watchdog, uint64_t child, int64_t ms);
+/* When reading goes on, or silence is over its time. */
+int64_t next_notification(const struct init *init);
+/* Reports a child that has been silent for too long, once. */
+void notice_silence(struct init *init);
 
 /* program.c */
 /*

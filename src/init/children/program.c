@@ -8,6 +8,7 @@ enum { EXEC_MS = 1000 };
 static _Noreturn void become(const struct inherited *in, char *const argv[], int (*prepare)(int), int with,
                              int report) {
   int error = prepare(with);
+  if (in->pid_text) put_digits(in->pid_text, (uint64_t)getpid(), 1);
   if (error == 0 && in->directory > 0 && !go_to(in->directory)) error = errno;
   if (in->ignores_chld) signal(SIGCHLD, SIG_IGN);
   set_mask(inherited_mask, NULL);

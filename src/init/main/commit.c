@@ -43,7 +43,7 @@ static bool was_forwarded(const struct queue *queue, int number) {
 static void acknowledge_events(struct init *init, uint64_t seq) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count && queue->events[i].seq <= seq; i++)
-    if (queue->events[i].kind == EV_NOTIFIED) init->notifications.waits = false;
+    if (queue->events[i].kind == EV_NOTIFIED) release_notification(init);
     else release_helper(&init->helpers, &queue->events[i]);
   acknowledge(queue, seq);
 }
@@ -124,7 +124,9 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_END_WITH:
       return set_end_with(&init->reflexes, op);
     case OP_NOTIFY:
-      return open_notifications(init, op->index);
+      return open_notifications(init, op->index, op->wait_ms);
+    case OP_WATCHDOG:
+      return set_watchdog(&init->notifications.watchdog, op->id, op->wait_ms);
     case OP_SLEEP: /* these two follow when all of the commit is applied */
     case OP_EXIT:
       return;

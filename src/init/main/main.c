@@ -20,7 +20,8 @@ static int timeout(struct init *init) {
       init->children.check_at,      init->helpers.check_at,         init->strays.sweep_at,
       init->liveness.accept_at,     init->supervisor.start_at,      next_watch(&init->supervisor),
       next_own_step(init),          leaves_at(init),                next_look(&init->directory),
-      prepared_until(init),         init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
+      prepared_until(init),         next_notification(init),
+      init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
   };
   int64_t next = NEVER;
   for (size_t i = 0; i < sizeof times / sizeof *times; i++)
@@ -38,6 +39,7 @@ static void act_in_time(struct init *init) {
   if (init->strays.sweep_at <= now_ms()) continue_sweep(init);
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
   look_when_changed(init);
+  notice_silence(init);
   stop_in_time(init);
   end_hanging_supervisor(init);
 }
@@ -195,6 +197,7 @@ static void set_up(struct init *init) {
   init->grace.kill_at = init->grace.leave_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
   init->directory.fd = init->directory.inotify = init->sleep.shown = init->notifications.fd = -1;
+  init->notifications.watchdog.ms = init->notifications.watchdog.due = NEVER;
   init->supervisor.oom_kills = -1;
   init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
   init->forwarding.fallback.wait_ms = DEFAULT_WAIT_MS;

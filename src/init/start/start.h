@@ -33,6 +33,7 @@ struct inherited {
   int argc;
   char **argv, **env;
   bool ignores_chld; /* and so does the application */
+  char *pid_text;    /* in the environment, where the pid of the program has to stand; NULL: nowhere */
   int directory;     /* the working directory of the application; 0: that of init */
   struct drop_in drop_in;
   struct plain_form form;

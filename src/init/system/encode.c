@@ -51,6 +51,7 @@ static const struct {
     [EV_HELPER_KILLED] = {"helper-ended", "iSvo"},
     [EV_HELPER_FAILED] = {"helper-ended", "iEeo"},
     [EV_NOTIFIED] = {"notified", "ivo"},
+    [EV_SILENT] = {"silent", "i"},
 };
 
 static char *put_field(char *at, char field, const struct event *event) {

@@ -131,7 +131,8 @@ static const struct {
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
     [OP_END_WITH] = {"end-with", "inbhsw"},
-    [OP_NOTIFY] = {"notify", "b"},
+    [OP_NOTIFY] = {"notify", "bd"},
+    [OP_WATCHDOG] = {"watchdog", "id"},
     [OP_EXIT] = {"exit", "c"},
 };
 

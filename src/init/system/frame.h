@@ -25,7 +25,7 @@ enum {
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
   OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SWEEP, OP_FIRST_ONLY, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_SLEEP,
-  OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_EXIT,
+  OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
@@ -41,7 +41,7 @@ struct operation {
   size_t length;         /* the length of text */
   uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                /* fallback: bit n-1 stands for signal n */
-  int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, too; NEVER: none */
+  int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, notify, watchdog, too; NEVER: none */
   int64_t at;                    /* fallback, kill-at, leave-at, due; NEVER: never */
   int signal;                    /* kill, fallback, sweep, parent-death, prepared-ends, end-with */
 };
@@ -71,7 +71,7 @@ uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
 enum event_kind {
   EV_SIGNAL, EV_FORWARDED, EV_SPAWNED, EV_SPAWN_FAILED, EV_OVERDUE, EV_EXITED, EV_KILLED, EV_END_WRITTEN, EV_STOP_SENT,
-  EV_GROUP_GONE, EV_STRAYS_GONE, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED,
+  EV_GROUP_GONE, EV_STRAYS_GONE, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED, EV_SILENT,
 };
 
 struct event {

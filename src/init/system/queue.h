@@ -11,8 +11,8 @@ enum {
   MAX_HELPERS = 16,
   MAX_QUEUED_SIGNALS = 4096,
   /* Queued signals leave room: one for each number, five a child, one a helper, one forwarded once, one sweep,
-     one notification. */
-  MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_CHILDREN + MAX_HELPERS + 3,
+     one notification, one silence. */
+  MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_CHILDREN + MAX_HELPERS + 4,
 };
 
 struct queue {

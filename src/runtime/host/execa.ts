@@ -150,6 +150,7 @@ export class ExecaHost implements Host {
       case 'parentDeath':
       case 'tellReaped':
       case 'notify':
+      case 'watchdog':
       case 'watch':
       case 'sleep':
       case 'asleepAt':

@@ -160,6 +160,8 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'notified', ...base(6), id: number(fields, 3, 0, MAX_ID) } as const;
       return { ...event, dropped: number(fields, 4, 0, MAX_PID), text: fields[5] ?? '' };
     }
+    case 'silent':
+      return { type: 'silent', ...base(4), id: idAt(3) };
     case 'strays-gone':
       return { type: 'straysGone', ...base(3) };
     case 'helper-ended':
@@ -245,7 +247,9 @@ function commandFields(command: HostCommand): string[] {
     case 'tellReaped':
       return ['tell-reaped'];
     case 'notify':
-      return ['notify', command.all ? '1' : '0'];
+      return ['notify', command.all ? '1' : '0', timeField(command.watchdogMs)];
+    case 'watchdog':
+      return ['watchdog', integer('child id', command.id, 1, MAX_ID), timeField(command.ms)];
     case 'watch': {
       const quiet = command.quiet.map((name) => text('name', name, MAX_NAME));
       const sockets = command.sockets.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));

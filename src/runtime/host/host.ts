@@ -116,8 +116,11 @@ export type HostCommand =
   | { readonly type: 'parentDeath'; readonly signal: number }
   /** From now on the host says on stderr which orphans it reaps. */
   | { readonly type: 'tellReaped' }
-  /** From now on the application is started with NOTIFY_SOCKET; `all`: any process of the container may write to it. */
-  | { readonly type: 'notify'; readonly all: boolean }
+  /**
+   * From now on the application is started with NOTIFY_SOCKET, and with WATCHDOG_USEC where a time is given. `all`: any
+   * process of the container may write to it.
+   */
+  | { readonly type: 'notify'; readonly all: boolean; readonly watchdogMs: number | undefined }
   | WatchCommand
   /**
    * Let us go until something happens. The host does so only if all events are acknowledged and nothing that it watches

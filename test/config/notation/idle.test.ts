@@ -56,6 +56,12 @@ describe('an idle check', () => {
     });
   });
 
+  it('an idle check by the own word of the command has no time but `for`', () => {
+    assert.deepEqual(parsed('notify,for=5s'), { action: { kind: 'notify' }, ...DEFAULTS, forMs: 5_000 });
+    for (const text of ['notify,period=1s', 'notify,x', 'notify:x', 'notifyx'])
+      assert.equal(parseIdleCheck(text).ok, false, text);
+  });
+
   it('each preset is what its notation says, also with another port and options', () => {
     for (const [name, { port, metric }] of Object.entries(IDLE_PRESETS)) {
       assert.deepEqual(parsed(`preset:${name}`), parsed(`http://:${port}/metrics,metric=${metric}`));
@@ -96,6 +102,20 @@ describe('an idle check', () => {
       PLAIN,
     );
     const exec = fc.constant({ kind: 'exec', argv: ['sh', '-c', 'test -e /a, for=2s'] } as const);
+    comesBack(
+      fc.record(
+        {
+          action: fc.constant({ kind: 'notify' } as const),
+          ...times,
+          periodMs: fc.constant(1_000),
+          timeoutMs: fc.constant(1_000),
+          staleMs: fc.constant(0),
+        },
+        PLAIN,
+      ),
+      parseIdleCheck,
+      formatIdleCheck,
+    );
     comesBack(fc.record({ action: fc.oneof(gauge, file, exec), ...times }, PLAIN), parseIdleCheck, formatIdleCheck);
   });
 });

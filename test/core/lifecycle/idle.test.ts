@@ -200,6 +200,52 @@ describe('an idle check', () => {
     assert.equal(life.state.idle?.first, '3');
   });
 
+  it('an application that says by itself whether it is idle is busy until it has said so', () => {
+    const check = { action: { kind: 'notify' } } as const;
+    const config = { notifies: true };
+    const tell = (life: Life, text: string) => life.feed({ type: 'notified', id: 1, dropped: 0, text });
+    const silent = asked([], { check, config }).pass(15_000);
+    assert.deepEqual(ended(silent), [15_000, 'max']);
+    assert.ok(
+      silent.logs.includes('info: the drain is over: its longest time has passed, still busy (no X_SEXTON_IDLE yet)'),
+    );
+    const life = tell(asked([], { check, config }).pass(1_300), 'X_SEXTON_IDLE=1');
+    assert.equal(life.tombstone.Busy, 'idle');
+    tell(life.pass(1_900), 'STATUS=x\nX_SEXTON_IDLE=0');
+    assert.deepEqual([ended(life.pass(3_000)), life.tombstone.Busy], [undefined, 'X_SEXTON_IDLE=0']);
+    tell(life, 'X_SEXTON_IDLE=1').pass(1_999);
+    assert.deepEqual([ended(life), warnings(life)], [undefined, []]);
+    assert.deepEqual(ended(life.pass(1)), [8_200, 'idle']);
+  });
+
+  it('what an application has said before the stop request counts, but not for its next life', () => {
+    const idleWhen = { ...CHECK, action: { kind: 'notify' } } as const;
+    const config = mainConfig({
+      notifies: true,
+      drain: NO_CONNECTIONS,
+      idleWhen,
+      gracePeriodMs: 60_000,
+      restart: 'always',
+    });
+    const begin = () => {
+      const life = new Life({ config, peers: [], child: { on: { 15: 'ignores' } } }).pass(1_000);
+      return life.feed({ type: 'notified', id: 1, dropped: 0, text: 'X_SEXTON_IDLE=1' }).pass(60_000);
+    };
+    assert.deepEqual(
+      ended(begin().loseSupervisor().pass(1_000).feed({ type: 'booted' }).see().signal(SIGTERM).pass(2_000)),
+      [2_000, 'idle'],
+    );
+    assert.deepEqual(ended(begin().endChild(1).pass(60_000).signal(SIGTERM).pass(15_000)), [15_000, 'max']);
+  });
+
+  it('a supervisor that stood still begins `for` again', () => {
+    const life = asked([running(0)]).pass(1_500);
+    life.nowMs += 4_000;
+    life.wakeAtMs = undefined;
+    assert.equal(ended(life.feed({ type: 'ticked' })), undefined);
+    assert.deepEqual(ended(life.pass(2_000)), [7_500, 'idle']);
+  });
+
   it('a host without a supervisor waits for a busy application as long as it may', () => {
     const { config, state } = asked([running(1)]);
     const { atMs, waitMs } = fallbackOf(config, state);

@@ -64,6 +64,21 @@ describe('a notification', () => {
     assert.ok(life.done.some(({ effect }) => effect.type === 'log' && effect.message === 'has reloaded'));
   });
 
+  it('log and history have at most one reload in ten seconds', () => {
+    const life = tell(notified(), 'READY=1');
+    const told = () => [
+      life.logs.filter((line) => line === 'info: has reloaded').length,
+      life.state.chronicle.history.filter(({ Event }) => Event === 'notified').length,
+    ];
+    for (let round = 0; round < 100; round++) tell(life.pass(99), 'RELOADING=1\nREADY=1');
+    assert.deepEqual(told(), [1, 3]);
+    tell(life.pass(200), 'RELOADING=1');
+    assert.deepEqual([told(), isHealthy(life)], [[1, 4], false]);
+    tell(life, 'READY=1');
+    tell(tell(life, 'RELOADING=1'), 'STOPPING=1');
+    assert.deepEqual(told(), [2, 6]);
+  });
+
   it('STOPPING=1 takes readiness away', () => {
     const life = tell(tell(notified(), 'READY=1'), 'STOPPING=1');
     assert.deepEqual(readinessOf(life.state, 'keep'), { ok: false, why: 'the command says that it stops' });
@@ -109,6 +124,46 @@ describe('a notification', () => {
     assert.equal(tell(tell(notified(), 'STATUS=x'), 'STATUS=').tombstone.Status, undefined);
     life.signal(TERM).endChild(0).pass(5_000);
     assert.equal(evidenceOf(life.config, life.state).Status, 'é'.repeat(100));
+  });
+
+  it('the watchdog begins with READY=1, and silence then fails the liveness of the command', () => {
+    const life = notified({ watchdogMs: 30_000 });
+    const orders = () => life.done.flatMap(({ effect }) => (effect.type === 'watchdog' ? [effect] : []));
+    assert.deepEqual(orders(), []);
+    tell(life, 'READY=1');
+    assert.deepEqual(orders(), [{ type: 'watchdog', id: 1, ms: 30_000 }]);
+    tell(life, 'WATCHDOG=1\nWATCHDOG_USEC=1500001');
+    tell(life, 'WATCHDOG_USEC=0');
+    assert.deepEqual(orders().slice(1), [
+      { type: 'watchdog', id: 1, ms: 1_501 },
+      { type: 'watchdog', id: 1, ms: undefined },
+    ]);
+    assert.equal(life.sent, '');
+    life.feed({ type: 'silent', id: 1 });
+    assert.deepEqual([life.sent, life.tombstone.StopReason], ['1000 TERM', 'liveness']);
+    assert.ok(life.logs.includes('warn: the watchdog of the command has failed: no WATCHDOG=1 in time'));
+  });
+
+  it('a time that the command chooses before READY=1 is that of its watchdog', () => {
+    const life = tell(notified({ watchdogMs: 30_000 }), 'WATCHDOG_USEC=5000000\nREADY=1');
+    assert.deepEqual(
+      life.done.flatMap(({ effect }) => (effect.type === 'watchdog' ? [effect.ms] : [])),
+      [5_000],
+    );
+  });
+
+  it('WATCHDOG=trigger fails at once, where there is a watchdog', () => {
+    assert.equal(tell(notified({ watchdogMs: 30_000 }), 'WATCHDOG=trigger').sent, '1000 TERM');
+    const without = tell(notified(), 'WATCHDOG=trigger\nWATCHDOG=1\nWATCHDOG_USEC=5');
+    assert.deepEqual([without.sent, without.state.notified?.ignored], ['', 3]);
+  });
+
+  it('a watchdog fails no command that stops, and no other life', () => {
+    const stopping = tell(notified({ watchdogMs: 30_000, drain: ADAPTIVE_DRAIN }), 'READY=1').signal(TERM);
+    assert.deepEqual([stopping.feed({ type: 'silent', id: 1 }).sent, stopping.state.phase], ['', 'draining']);
+    const life = tell(notified({ watchdogMs: 30_000, restart: 'always' }), 'READY=1');
+    life.endChild(1).pass(60_000).feed({ type: 'silent', id: 1 });
+    assert.deepEqual([life.sent, life.state.failing], ['', undefined]);
   });
 
   it('all else is ignored and counted', () => {

@@ -81,6 +81,7 @@ function wordsOf(before: State, effect: Effect): readonly string[] {
     // Orders for what init may do later, and texts. Nothing happens by them now.
     case 'forwardOnce':
     case 'forward':
+    case 'watchdog':
     case 'log':
       return [];
     default:

@@ -54,6 +54,7 @@ export const GROUPS: readonly Group[] = [
       ofChild('it says `STOPPING=1`', 'STOPPING=1', 'alive', (id) => [
         { type: 'notified', id, dropped: 0, text: 'STOPPING=1' },
       ]),
+      ofChild('it is silent for longer than its watchdog allows', 'silent', 'alive', (id) => [{ type: 'silent', id }]),
       ofChild('its group is empty', 'group empty', 'leftovers', (id) => [emptied(id, 0)]),
       ofChild('its group is empty, strays are left', 'strays left', 'leftovers', (id) => [emptied(id, 1)]),
       ofChild('the strays are gone', 'strays gone', 'leftovers', () => [{ type: 'straysGone' }]),

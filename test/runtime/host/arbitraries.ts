@@ -35,6 +35,7 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('exited'), ...base, id, pid, code: nothing, signal, core: fc.boolean() }),
   record({ type: fc.constant('groupGone'), ...base, id, strays: fc.nat() }),
   record({ type: fc.constant('straysGone'), ...base }),
+  record({ type: fc.constant('silent'), ...base, id }),
   record({ type: fc.constant('notified'), ...base, id, dropped: fc.nat(), text: word }),
   record({ type: fc.constant('endWritten'), ...base, id, pid, code, wall }),
   record({ type: fc.constant('stopSent'), ...base, id, signal, isByMains: fc.boolean(), wall }),
@@ -89,7 +90,8 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constantFrom('endHelper', 'firstOnly'), id }),
   record({ type: fc.constantFrom('sweep', 'parentDeath'), signal }),
   record({ type: fc.constantFrom('tellReaped', 'sleep') }),
-  record({ type: fc.constant('notify'), all: fc.boolean() }),
+  record({ type: fc.constant('notify'), all: fc.boolean(), watchdogMs: maybe(fc.integer({ min: 1 })) }),
+  record({ type: fc.constant('watchdog'), id, ms: maybe(fc.integer({ min: 1 })) }),
   record({
     type: fc.constant('watch'),
     number: id,

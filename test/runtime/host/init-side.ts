@@ -27,6 +27,8 @@ export function eventFields(event: HostEvent): string[] {
     }
     case 'straysGone':
       return ['strays-gone', ...base];
+    case 'silent':
+      return ['silent', ...base, String(event.id)];
     case 'notified':
       return ['notified', ...base, String(event.id), String(event.dropped), event.text];
     case 'helperEnded':
@@ -125,7 +127,9 @@ export function commitOf(fields: readonly string[]): Commit {
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
     else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
     else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
-    else if (operation === 'notify') commands.push({ type: 'notify', all: int() === 1 });
+    else if (operation === 'notify')
+      commands.push({ type: 'notify', all: int() === 1, watchdogMs: int() || undefined });
+    else if (operation === 'watchdog') commands.push({ type: 'watchdog', id: int(), ms: int() || undefined });
     else if (operation === 'watch') {
       const [number, names, sockets] = [int(), int(), int()];
       commands.push({

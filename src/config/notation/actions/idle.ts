@@ -1,6 +1,6 @@
 /**
  * What tells whether the application is idle: `http://:8000/idle`, `http://:8000/metrics,metric=running+waiting`,
- * `exec:CMD`, `file:PATH`, `file:!PATH`, `preset:NAME`. Options of time follow as for probes.
+ * `exec:CMD`, `file:PATH`, `file:!PATH`, `notify`, `preset:NAME`. Options of time follow as for probes.
  */
 import type { GaugeAction, IdleCheck, Metric } from '../../../core/config.ts';
 import { formatDuration, parseDuration, parseSomeTime } from '../duration.ts';
@@ -13,6 +13,7 @@ import { IDLE_PRESETS } from './idle-presets.ts';
 export function parseIdleCheck(text: string): Parse<IdleCheck> {
   if (text.startsWith('preset:')) return parsePreset(text);
   if (text.startsWith('file:')) return parseFile(text);
+  if (/^notify(,|$)/.test(text)) return parseNotify(text);
   const parsed = parseActionText(text, RULES);
   if (!parsed.ok) return parsed;
   const { action, options } = parsed.value;
@@ -37,6 +38,8 @@ export function formatIdleCheck({ action, ...times }: IdleCheck): string {
       const options = given.map(({ name, text }) => `,${name}=${text}`).join('');
       return `file:${action.idle === 'present' ? '!' : ''}${action.path}${options}`;
     }
+    case 'notify':
+      return ['notify', ...given.map(({ name, text }) => `${name}=${text}`)].join();
     case 'gauge':
       return formatAction(action.call, [...metricOption(action), ...given]);
     default:
@@ -57,7 +60,7 @@ const RULES: ActionRules = {
   what: 'an idle check',
   schemes: ['exec', 'http', 'https'],
   methods: ['GET'],
-  example: `${EXAMPLE}, exec:CMD, file:PATH or preset:vllm`,
+  example: `${EXAMPLE}, exec:CMD, file:PATH, notify or preset:vllm`,
   options: { known: ['metric', ...TIME_OPTIONS.known], refused: {} },
 };
 
@@ -82,6 +85,15 @@ function parseFile(text: string): Parse<IdleCheck> {
   const path = head.replace(/^!/, '');
   if (!path.startsWith('/')) return bad(`${show(path)} is not an absolute path; write one such as file:/run/busy`);
   return withTimes({ kind: 'file', path, idle: path === head ? 'absent' : 'present' }, options);
+}
+
+/** It is asked nothing, so only `for` has a meaning. */
+function parseNotify(text: string): Parse<IdleCheck> {
+  const never = 'the command says by itself when it is idle; leave it out';
+  const split = splitPlain(text, { known: ['for'], refused: { period: never, timeout: never, stale: never } });
+  if (!split.ok) return split;
+  if (split.value.head !== 'notify') return bad(`${show(text)} has another option than for=; write notify,for=2s`);
+  return withTimes({ kind: 'notify' }, split.value.options);
 }
 
 /** `preset:vllm`, `preset:vllm:8001`, and options. */

@@ -10,6 +10,7 @@ import { checkHold } from '../../pod/hold.ts';
 import { type Draft, note, say, update } from '../../state/draft.ts';
 import { isHurried, type State, type Task, type Vital } from '../../state/state.ts';
 import { rfc3339 } from '../../time.ts';
+import { watchSilence } from '../notified.ts';
 import { beginTaskAt, dropTask, type Result, taskOf } from '../tasks.ts';
 
 const KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
@@ -57,8 +58,9 @@ export function markHealth(draft: Draft): void {
   const time = rfc3339(state.now.wall);
   const started = isStarted ? (chronicle.started ?? time) : undefined;
   update(draft, { chronicle: { ...chronicle, started, healthy: isHealthy ? (chronicle.healthy ?? time) : undefined } });
-  if ((config.probes.startup !== undefined || config.notifies) && chronicle.started === undefined && isStarted)
-    say(draft, 'info', 'is up');
+  if (chronicle.started !== undefined || !isStarted) return;
+  if (config.probes.startup !== undefined || config.notifies) say(draft, 'info', 'is up');
+  if (config.watchdogMs !== undefined) watchSilence(draft, state.notified?.watchdogMs ?? config.watchdogMs);
 }
 
 /** Whether the child serves and is not being ended, so a failure may end it. Sets the tick when that may change. */

@@ -1,10 +1,10 @@
 /**
  * The idle check: a drain asks the application whether it is idle, as a start gate asks a sidecar whether it is ready.
  * It is idle when all answers of some time say so. Any other answer, a time-out, an error and silence mean busy. Before
- * the drain it is asked once, when the member becomes ready.
+ * the drain it is asked once, when the member becomes ready. By `notify` it says so unasked, and what it said last holds.
  */
 import type { IdleCheck } from '../../config.ts';
-import { type Draft, say, update } from '../../state/draft.ts';
+import { type Draft, isDue, say, update, wakeAt } from '../../state/draft.ts';
 import type { IdleLook, Task } from '../../state/state.ts';
 import { beginTask, beginTaskAt, type Result, taskOf } from '../tasks.ts';
 
@@ -13,7 +13,18 @@ export function askIfIdle(draft: Draft): void {
   const { config, state } = draft;
   if (state.child.is !== 'alive') return forgetIdleness(draft);
   if (config.idleWhen === undefined || taskOf(state, 'idle') !== undefined) return;
+  if (config.idleWhen.action.kind === 'notify') return hearIfIdle(draft);
   beginTaskAt(draft, 'idle', state.idle?.nextAtMs ?? 0);
+}
+
+/** Counts what the command last said of itself as an answer: when it changes, and each period. */
+function hearIfIdle(draft: Draft): void {
+  const { idle, notified, now } = draft.state;
+  const ok = notified?.idle === true;
+  const detail = notified?.idle === undefined ? 'no X_SEXTON_IDLE yet' : 'X_SEXTON_IDLE=0';
+  wakeAt(draft, idle?.nextAtMs);
+  if (idle !== undefined && idle.says === (ok ? 'idle' : detail) && !isDue(draft, idle.nextAtMs)) return;
+  onIdleAnswer(draft, { sinceMs: now.mono }, { ok, detail, output: '' });
 }
 
 /** Asks once when the readiness probe has succeeded: a wrong name is found before it holds up a stop. */
@@ -31,7 +42,7 @@ export function isIdleLongEnough(check: IdleCheck | undefined, look: IdleLook | 
   return look.askedMs >= look.idleSinceMs + check.forMs && look.askedMs >= look.changedMs + check.staleMs;
 }
 
-export function onIdleAnswer(draft: Draft, { sinceMs }: Task, { ok, detail, sum }: Result): void {
+export function onIdleAnswer(draft: Draft, { sinceMs }: Pick<Task, 'sinceMs'>, { ok, detail, sum }: Result): void {
   const { config, state } = draft;
   const { idleWhen, name } = config;
   if (idleWhen === undefined) return;
@@ -39,6 +50,8 @@ export function onIdleAnswer(draft: Draft, { sinceMs }: Task, { ok, detail, sum 
   const says = ok ? 'idle' : sum === undefined ? detail : String(sum);
   const isHalved = sum !== undefined && (before?.told === undefined || sum <= before.told / 2) && sum !== before?.told;
   const isTold = before === undefined || isHalved;
+  // A supervisor that stood still has not seen what the application did meanwhile.
+  const isLate = before !== undefined && sinceMs > before.nextAtMs + idleWhen.periodMs;
   const look: IdleLook = {
     says,
     first: before?.first ?? says,
@@ -46,7 +59,7 @@ export function onIdleAnswer(draft: Draft, { sinceMs }: Task, { ok, detail, sum 
     changedMs: before === undefined || (sum !== undefined && sum !== before.sum) ? sinceMs : before.changedMs,
     told: isTold ? (sum ?? before?.told) : before.told,
     askedMs: sinceMs,
-    idleSinceMs: ok ? (before?.idleSinceMs ?? sinceMs) : undefined,
+    idleSinceMs: ok ? ((isLate ? undefined : before?.idleSinceMs) ?? sinceMs) : undefined,
     lastBusyMs: ok ? before?.lastBusyMs : now.mono,
     nextAtMs: Math.max(sinceMs + idleWhen.periodMs, now.mono),
   };

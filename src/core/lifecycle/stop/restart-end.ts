@@ -47,7 +47,7 @@ export function askRestartByFailure(draft: Draft, why: string): boolean {
   if (why !== 'liveness' || !config.restartPodOn.liveness || state.stop !== undefined) return false;
   if (!mayAskAgain(draft, why)) return false;
   note(draft, 'failing', { Why: why });
-  say(draft, 'error', 'restarting the pod: its liveness probe failed');
+  say(draft, 'error', 'restarting the pod: its liveness probe or watchdog failed');
   askRestart(draft, 'liveness');
   return true;
 }
