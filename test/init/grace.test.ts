@@ -119,7 +119,10 @@ onBench('init leaves half of what is left after a late end to a supervisor whose
   next.commit('kill', 1, SIGKILL);
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
   const leftMs = monotonicMs();
-  assert.ok(leftMs >= (killedMs + endMs) / 2, `it left ${endMs - leftMs} ms before the end, after ${leftMs - killedMs}`);
+  assert.ok(
+    leftMs >= (killedMs + endMs) / 2,
+    `it left ${endMs - leftMs} ms before the end, after ${leftMs - killedMs}`,
+  );
 });
 
 onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
