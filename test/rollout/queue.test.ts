@@ -8,7 +8,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 import { CELERY_IDLE, HERE, rollWorkers, whatQueueLacks } from './queue.ts';
 
 const skip = whatQueueLacks();
-const PLAN = { graceMs: 600_000, jobs: Array.from({ length: 24 }, () => 1), rolls: 2 };
+const PLAN = { graceMs: 60_000, jobs: Array.from({ length: 24 }, () => 1), rolls: 2 };
 
 describe('a worker of Celery that is rolled while it works', { concurrency: 2 }, () => {
   test('it loses and doubles no job with --idle-when', {

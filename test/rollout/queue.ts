@@ -13,7 +13,7 @@ import { waitFor } from '../helpers/wait.ts';
 export interface QueuePlan {
   /** Flags of sexton; undefined: the worker without it. */
   readonly flags: ((worker: string) => readonly string[]) | undefined;
-  /** Without sexton KILL follows after that. */
+  /** KILL follows after that. */
   readonly graceMs: number;
   /** How many seconds each job takes. */
   readonly jobs: readonly number[];
@@ -116,12 +116,12 @@ async function startWorker(
   return { name, container };
 }
 
-/** As a kubelet does it; with sexton its own KILL comes first. */
+/** As a kubelet does it. Celery does not always end. */
 async function stop(container: Container, { graceMs }: QueuePlan): Promise<number> {
   const since = performance.now();
   await container.signal('SIGTERM');
   const kill = setTimeout(() => container.kill(), graceMs);
-  await container.exit();
+  await container.ended;
   clearTimeout(kill);
   return performance.now() - since;
 }

@@ -88,9 +88,9 @@ async function stopStreams(): Promise<void> {
 const JOBS = Array.from({ length: 1_000 }, (_, number) => (number % 20 === 0 ? 4 : 0.2));
 const QUEUE_PLANS: readonly (Pick<QueuePlan, 'flags' | 'graceMs'> & { readonly title: string })[] = [
   { title: 'no sexton, KILL after 2 s', flags: undefined, graceMs: 2_000 },
-  { title: 'no sexton, as much time as it needs', flags: undefined, graceMs: 600_000 },
-  { title: 'TERM to its process group', flags: () => ['--grace-period', '1h'], graceMs: 600_000 },
-  { title: '--drain quiet=off --idle-when exec:..', flags: CELERY_IDLE, graceMs: 600_000 },
+  { title: 'no sexton, KILL after 60 s', flags: undefined, graceMs: 60_000 },
+  { title: 'TERM to its process group', flags: () => ['--grace-period', '1h'], graceMs: 60_000 },
+  { title: '--drain quiet=off --idle-when exec:..', flags: CELERY_IDLE, graceMs: 60_000 },
 ];
 
 async function rollQueues(): Promise<void> {

@@ -102,6 +102,8 @@ export const IDLE_CASES: Cases = {
       under('', 'text-generation-launcher', '  ports: [{containerPort: 80}]\n'),
       /preset:tgi:80 /,
     ],
+    'the port of the official image': [under('', 'text-generation-launcher', '', IMAGES.tgi), /preset:tgi:80 /],
+    'the default port as a flag': [under('', 'vllm, serve, --port, "8000"'), /preset:vllm \(fix\)$/],
     'one of several declared ports': [
       under('', 'text-generation-launcher', '  ports: [{containerPort: 80}, {containerPort: 81}]\n'),
       /preset:tgi \(fix\)$/,

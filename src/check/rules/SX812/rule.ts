@@ -1,4 +1,5 @@
 import { itemsAt, wholeAt } from '../../input/located.ts';
+import { referenceOf } from '../../stop/images.ts';
 import type { ContainerView } from '../../stop/plan.ts';
 import { flagAt, withFlag } from '../common.ts';
 import { flagForMetrics, type IdleServer, idleServerOf } from '../idle.ts';
@@ -34,10 +35,12 @@ function hasFixedDrain({ sexton }: ContainerView): boolean {
   return sexton?.run?.member.drain?.kind === 'fixed';
 }
 
-/** By its own flag, else the only one that the container declares. */
-function portOf({ programArgs, container: { node } }: ContainerView, { port }: IdleServer): string {
+/** By its own flag, else the only one that the container declares, else that of its image. */
+function portOf({ programArgs, container }: ContainerView, server: IdleServer): string {
+  const { node, image = '' } = container;
   const [, given] = /(?:^| )--port[ =](\d+)(?: |$)/.exec(programArgs.join(' ')) ?? [];
   const [declared, more] = itemsAt(node, 'ports');
-  const own = given ?? String((more === undefined ? wholeAt(declared, 'containerPort') : undefined) ?? port);
-  return own === String(port) ? '' : `:${own}`;
+  const only = more === undefined ? wholeAt(declared, 'containerPort') : undefined;
+  const own = given ?? only ?? (server.image.test(referenceOf(image).repository) ? server.imagePort : undefined);
+  return own === undefined || String(own) === String(server.port) ? '' : `:${own}`;
 }

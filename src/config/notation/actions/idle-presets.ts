@@ -6,6 +6,8 @@
 export interface IdlePreset {
   /** The server's default. */
   readonly port: number;
+  /** That of its official image, where it is another. */
+  readonly imagePort?: number;
   readonly metric: string;
   readonly source: string;
   /** The command line that starts this server. */
@@ -34,6 +36,8 @@ export const IDLE_PRESETS: Readonly<Record<string, IdlePreset>> = {
   },
   tgi: {
     port: 3000,
+    // ENV PORT of its Dockerfile at 0087333.
+    imagePort: 80,
     metric: 'tgi_batch_current_size+tgi_queue_size',
     source: 'huggingface/text-generation-inference, docs/source/reference/metrics.md at 53fdbe6',
     command: /^text-generation-launcher( |$)/,
