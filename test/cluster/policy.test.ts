@@ -32,6 +32,7 @@ const IMAGES = new Map([
   ['nginx:latest', { entrypoint: ['/docker-entrypoint.sh'], cmd: ['nginx', '-g', 'daemon off;'], digest: DIGEST }],
   ['example.com:5000/a/app:1', { entrypoint: ['/app', '$HOME "it\'s"\n'], cmd: ['--serve'], stopSignal: 'SIGUSR1' }],
   ['istio/proxyv2:1', { entrypoint: ['/proxy'] }],
+  ['two:1', { cmd: ['amd'], platform: 'linux/amd64', platforms: { 'linux/arm64': { cmd: ['arm'] } } }],
   ['sexton-inside:latest', { entrypoint: ['/sexton/sexton', 'run', '--', 'x'] }],
 ]);
 const OPTIONS: PolicyOptions = { image: sexton, images: IMAGES, deliver: 'image-volume', isStrict: false };
@@ -82,6 +83,10 @@ const PODS: Readonly<Record<string, object>> = {
     },
     containers: [{ image: 'nginx' }, { image: 'who', command: ['x'] }],
   },
+  'an image of two platforms on one': {
+    nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+    containers: [{ image: 'two:1' }],
+  },
   'a hook that sleeps': { containers: [{ image: 'nginx', lifecycle: { preStop: { sleep: { seconds: 10 } } } }] },
   'a hook with a script': {
     containers: [
@@ -119,6 +124,7 @@ const PODS: Readonly<Record<string, object>> = {
     volumes: [{ name: 'data', emptyDir: {} }],
     containers: [{ image: 'nginx', volumeMounts: [{ name: 'data', mountPath: '/graveyard/data' }] }],
   },
+  'an image of two platforms': { containers: [{ image: 'two:1' }] },
   'an image that is not in the lock': { containers: [{ image: 'who' }, { image: 'nginx' }] },
 };
 
@@ -130,6 +136,7 @@ const LEFT = [
   'hostPID',
   'a volume whose name is taken',
   'a mount that is taken',
+  'an image of two platforms',
   'an image that is not in the lock',
 ];
 
@@ -243,7 +250,10 @@ describe('sexton inject -o policy, on a cluster', () => {
       await applyPolicy(t, OPTIONS);
       assert.ok(!isInjected(await ask<PodObject>('POST', `${SYSTEM}${DRY}`, PLAIN)));
       assert.equal(await warningOf(PLAIN), '');
-      assert.match(await warningOf(UNKNOWN), /^Warning: .* these images are not in the lock: who; add them by/);
+      assert.match(
+        await warningOf(UNKNOWN),
+        /^Warning: .* does not say what these images start here: who; add them by/,
+      );
       const unclear = podOf(PODS['two containers that are not told apart'] ?? {});
       assert.match(await warningOf(unclear), /set inject\.sexton\.dev\/role\.a or that of a, b to sidecar, or main/);
       await kubectl('apply', '--filename', fileOf(narrowed({ ...OPTIONS, isStrict: true })));
@@ -254,7 +264,10 @@ describe('sexton inject -o policy, on a cluster', () => {
         ),
       );
       assert.equal(refusal.status, 422);
-      assert.match(refusal.message, /denied request: no sexton, because these images are not in the lock: who/);
+      assert.match(
+        refusal.message,
+        /denied request: no sexton, because the lock does not say what these images start here: who/,
+      );
       assert.ok(isInjected(await admitted(PLAIN)));
     },
     unlessMutatingPolicies,

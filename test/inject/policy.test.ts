@@ -135,6 +135,17 @@ describe('sexton inject -o policy', () => {
     assert.match(images, /"fluent\/fluent-bit:1": \{"cmd": \["a"\], "role": \["known"\]\}/);
   });
 
+  it('an image that starts something else on another platform has an entry for each', () => {
+    const { images } = imagesOf({
+      'two:1': { cmd: ['a'], platform: 'linux/amd64', platforms: { 'linux/arm64': { cmd: ['b'] } } },
+      'same:1': { cmd: ['a'], platforms: { 'linux/arm64': { cmd: ['a'], user: 'b' } } },
+    });
+    assert.equal(
+      images,
+      '{\n  "same:1": {"cmd": ["a"]},\n  "two:1 on amd64": {"cmd": ["a"]},\n  "two:1 on arm64": {"cmd": ["b"]}\n}',
+    );
+  });
+
   it('the types of mixed values are hidden from CEL', () => {
     assert.equal(literal({ a: 'b', c: 'd' }), '{"a": "b", "c": "d"}');
     assert.equal(literal([{ a: 'b' }, { c: true, d: [1] }]), '[dyn({"a": "b"}), dyn({"c": dyn(true), "d": dyn([1])})]');

@@ -26,7 +26,7 @@ export function imageVariables(images: Images): { readonly digests: string; read
   const reached = sorted.filter(([name]) => !name.includes('@') || named.has(name));
   const variables = {
     digests: mapOf([...names].map(([digest, name]) => [digest, literal(name)])),
-    images: mapOf(reached.map(([name, facts]) => [name, literal(factsOf(name, facts))])),
+    images: mapOf(reached.flatMap(([name, facts]) => [...entriesOf(name, facts)])),
   };
   if (Object.values(variables).some((text) => text.length > LONGEST))
     refuse(`the lock has ${images.size} images, which is more than a policy can hold; lock only what the cluster runs`);
@@ -39,6 +39,17 @@ function startsSomething([, { entrypoint = [], cmd = [] }]: readonly [string, Im
 
 function mapOf(entries: readonly (readonly [key: string, value: string])[]): string {
   return `{${entries.map(([key, value]) => `\n  ${literal(key)}: ${value}`).join(',')}\n}`;
+}
+
+/** An image that starts the same everywhere has one entry, another one has `NAME on ARCH` for each platform. */
+function entriesOf(name: string, { platforms = {}, ...facts }: ImageFacts) {
+  const own = literal(factsOf(name, facts));
+  const others = Object.entries(platforms).map(([platform, one]) => [platform, literal(factsOf(name, one))] as const);
+  const { platform = 'linux/amd64' } = facts;
+  if (others.every(([, text]) => text === own)) return [[name, own]] as const;
+  return [[platform, own] as const, ...others].map(
+    ([one, text]) => [`${name} on ${one.replace('linux/', '')}`, text] as const,
+  );
 }
 
 /** Lists of words, since the values of a map have one type. */

@@ -116,8 +116,8 @@ function patchOf(way: Way): string {
 const VALIDATIONS = [
   {
     expression: 'variables.missing.size() == 0',
-    messageExpression: `'no sexton, because these images are not in the lock: ' + variables.missing.join(', ')
-+ '; add them by sexton images lock, and apply what sexton inject -o policy prints'`,
+    messageExpression: `'no sexton, because the lock does not say what these images start here: ' + variables.missing.join(', ')
++ '; add them by sexton images lock and apply the policy again, or set nodeSelector kubernetes.io/arch if it differs'`,
   },
   {
     expression: 'variables.unclear.size() == 0',

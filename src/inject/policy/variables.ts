@@ -25,7 +25,9 @@ const ROSTER: Variables = {
   reference: byName(String.raw`c.image.contains('@') ? variables.digests[?c.image.split('@')[1]].orValue('')
 : c.image.substring(c.image.find(r'^((index\.)?docker\.io/)?(library/)?').size())
   + (c.image.matches(r':[^/]*$') ? '' : ':latest')`),
-  facts: byName('variables.images[?variables.reference[c.name]].orValue({})'),
+  arch: "object.spec.?nodeSelector[?'kubernetes.io/arch'].orValue('')",
+  facts: byName(`variables.images[?variables.reference[c.name]]
+.or(variables.images[?variables.reference[c.name] + ' on ' + variables.arch]).orValue({})`),
   added: byName(`has(c.command) ? ['--'] : variables.facts[c.name].size() == 0 ? []
 : ['--'] + variables.facts[c.name].?entrypoint.orValue([])
   + (has(c.args) ? [] : variables.facts[c.name].?cmd.orValue([]))`),
