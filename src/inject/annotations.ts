@@ -12,7 +12,7 @@ export const ROLES = ['main', 'sidecar', 'skip'] as const;
 export type Word = (typeof ROLES)[number];
 
 /** These follow from what is injected. */
-const OWN: readonly Key[] = ['graveyard', 'session', 'role', 'name', 'mains'];
+export const OWN: readonly Key[] = ['graveyard', 'session', 'role', 'name', 'mains'];
 
 export function isDisabled({ annotations }: Pod): boolean {
   return annotations.get(PREFIX + SWITCH) === 'disabled';

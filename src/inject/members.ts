@@ -116,9 +116,18 @@ function memberOf(view: ContainerView, role: Member['role'], around: Around): Me
   if (wrapped.length === 0) refuse(`${container.name}: neither the manifest nor the image has a command; write one`);
   const flags = new Map([...derived(view, role, wrapped, around), ...flagsOf(around.pod, container.name)]);
   const words = KEYS.flatMap((key) => (flags.has(key) ? [`--${FLAGS[key].name}`, flags.get(key) ?? ''] : []));
-  // The kubelet replaces $(NAME) in a command, and $$ by a dollar; in an image it does neither.
-  const ofManifest = own.argv.map((word) => word.replaceAll('$', '$$$$'));
-  return { container, role, wrapped, from: own.from, words: [PROGRAM, 'run', ...words, '--', ...ofManifest] };
+  return {
+    container,
+    role,
+    wrapped,
+    from: own.from,
+    words: [PROGRAM, 'run', ...words, '--', ...own.argv.map(asInManifest)],
+  };
+}
+
+/** The kubelet replaces $(NAME) in a command, and $$ by a dollar; in an image it does neither. */
+export function asInManifest(word: string): string {
+  return word.replaceAll('$', '$$$$');
 }
 
 /** What the image adds to the manifest's args, where the manifest has no command. */

@@ -22,6 +22,7 @@ interface Pieces {
 const VOLUME = 'sexton';
 const GRAVEYARD = 'graveyard';
 const POD_UID = 'SEXTON_POD_UID';
+export const UID = { name: POD_UID, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } };
 
 /** `shared`: what stands in the text once, and means several places. Throws a Refusal. */
 export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared: ReadonlySet<Located>): Pieces {
@@ -33,14 +34,11 @@ export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared:
     const { name, node } = container;
     const path = `containers/${name}`;
     addItems(node, path, 'command', words, '0');
-    const graveyard = isAlone ? [] : [{ name: GRAVEYARD, mountPath: `/${GRAVEYARD}` }];
-    addItems(node, path, 'volumeMounts', [mountOf(way), ...graveyard], VOLUME);
-    const uid = { name: POD_UID, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } };
-    if (!isAlone && !container.env.has(POD_UID)) addItems(node, path, 'env', [uid], POD_UID);
+    addItems(node, path, 'volumeMounts', mountsOf(way, isAlone), VOLUME);
+    if (!isAlone && !container.env.has(POD_UID)) addItems(node, path, 'env', [UID], POD_UID);
   }
   if (way.deliver === 'init-container') addItems(pod.spec, '', 'initContainers', [initContainer(way)], VOLUME);
-  const graveyard = isAlone ? [] : [{ name: GRAVEYARD, emptyDir: {} }];
-  addItems(pod.spec, '', 'volumes', [volumeOf(way), ...graveyard], VOLUME);
+  addItems(pod.spec, '', 'volumes', volumesOf(way, isAlone), VOLUME);
   return { edits, inserted };
 
   function addItems(map: LocatedMap, above: string, key: string, items: readonly Data[], first: string): void {
@@ -58,9 +56,17 @@ export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared:
   }
 }
 
+export function mountsOf(way: Way, isAlone: boolean): readonly Data[] {
+  return [mountOf(way), ...(isAlone ? [] : [{ name: GRAVEYARD, mountPath: `/${GRAVEYARD}` }])];
+}
+
 function mountOf({ deliver }: Way): Data {
   const mount = { name: VOLUME, mountPath: '/sexton' };
   return deliver === 'image-volume' ? { ...mount, subPath: 'sexton' } : { ...mount, readOnly: true };
+}
+
+export function volumesOf(way: Way, isAlone: boolean): readonly Data[] {
+  return [volumeOf(way), ...(isAlone ? [] : [{ name: GRAVEYARD, emptyDir: {} }])];
 }
 
 function volumeOf({ deliver, image }: Way): Data {
@@ -69,7 +75,7 @@ function volumeOf({ deliver, image }: Way): Data {
 }
 
 /** As the level "restricted" wants it. Requests that are the limits leave a pod "Guaranteed". */
-function initContainer({ image }: Way): Data {
+export function initContainer({ image }: Way): Data {
   const resources = { cpu: '100m', memory: '128Mi' };
   return {
     name: VOLUME,

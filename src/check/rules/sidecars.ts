@@ -23,11 +23,12 @@ export function isIstio({ image = '' }: Container): boolean {
 
 const AGENTS = /(^|\/)(fluent-bit|fluentd|filebeat|promtail|vector|opentelemetry-collector(-contrib)?)$/;
 
-export function isAgent({ image = '' }: Container): boolean {
+export function isAgent({ image = '' }: Pick<Container, 'image'>): boolean {
   return AGENTS.test(referenceOf(image).repository);
 }
 
-export function isProxy({ image = '', command = [], args = [] }: Container): boolean {
+export function isProxy(container: Pick<Container, 'image' | 'command' | 'args'>): boolean {
+  const { image = '', command = [], args = [] } = container;
   const { repository } = referenceOf(image);
   const line = [...command, ...args].join(' ');
   return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));

@@ -112,7 +112,10 @@ has put in is taken out first. stderr has one line for each container.
 docker image inspect web:1 | sexton images lock -o images.json -
 sexton inject --image example.com/sexton:1 --images images.json --in-place k8s/
 helm template . | sexton inject --image example.com/sexton:1 -
+sexton inject --image example.com/sexton:1 --images images.json -o policy |
+  kubectl apply -f -
 
+The policy lets the API server of Kubernetes 1.36 inject each new pod.
 Annotations of a pod say more: inject.sexton.dev/inject: disabled,
 inject.sexton.dev/role.CONTAINER: main, sidecar or skip, and each flag of run,
 as in inject.sexton.dev/drain: 5s or inject.sexton.dev/drain.CONTAINER: 5s.
@@ -294,7 +297,11 @@ Exit code 0: it is written. 125: it is not; the message says why.
     more: IMAGES,
   },
   inject: {
-    usage: ['inject --image REF [flags] FILE|DIR|-', 'inject --image REF [flags] --print-helm-plugin DIR'],
+    usage: [
+      'inject --image REF [flags] FILE|DIR|-',
+      'inject --image REF [flags] --print-helm-plugin DIR',
+      'inject --image REF --images FILE -o policy [--strict]',
+    ],
     summary: 'put sexton into the pods of manifests, in front of their commands',
     flags: [
       { name: 'image', takes: 'REF', help: 'The image of sexton, as the nodes pull it.' },
@@ -308,9 +315,9 @@ Exit code 0: it is written. 125: it is not; the message says why.
       {
         name: 'output',
         short: 'o',
-        takes: 'diff|json',
-        choices: ['diff', 'json'],
-        help: 'A patch, or what becomes of each container. Default: the manifests.',
+        takes: 'diff|json|policy',
+        choices: ['diff', 'json', 'policy'],
+        help: 'A patch, what becomes of each container, or an admission policy. Default: the manifests.',
       },
       IN_PLACE,
       { name: 'skip-unresolved', help: 'Pass over pods with an image that the lock does not have.' },
@@ -319,6 +326,7 @@ Exit code 0: it is written. 125: it is not; the message says why.
         takes: 'DIR',
         help: 'Write a post-renderer for Helm 4 there, which does the same with what a chart renders to.',
       },
+      { name: 'strict', help: 'The policy refuses pods that it cannot inject. Default: it warns.' },
     ],
     more: INJECT,
   },

@@ -9,6 +9,8 @@ import { replaceText } from '../../check/write-back.ts';
 import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
 import { type Injected, inject as injectTexts, type Outcome, uninject as uninjectTexts } from '../../inject/inject.ts';
+import { policyText } from '../../inject/policy/policy.ts';
+import { Refusal } from '../../inject/refusal.ts';
 import { warn, whyNoFile } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
@@ -22,8 +24,14 @@ export async function inject(args: readonly string[]): Promise<void> {
   const { image, deliver = 'image-volume', output, 'print-helm-plugin': plugin } = flags;
   if (image === undefined)
     throw badArguments('inject', 'no image of sexton; write --image with its name in your registry');
+  if (flags.strict === true && output !== 'policy')
+    throw badArguments('inject', '--strict: is for -o policy alone; leave it out');
   if (plugin !== undefined) {
     printHelmPlugin(plugin, words, { ...flags, image });
+    return;
+  }
+  if (output === 'policy') {
+    await print(policyOf({ ...flags, image }, words));
     return;
   }
   const collected = inputsOf('inject', words, flags['in-place']);
@@ -64,6 +72,21 @@ function printHelmPlugin(directory: string, [path]: readonly string[], flags: Fl
     writeFileSync(join(directory, 'plugin.yaml'), helmPlugin(versionNumber(), flags));
   } catch (error) {
     throw badArguments('inject', `--print-helm-plugin: cannot write into ${show(directory)}: ${whyNoFile(error)}`);
+  }
+}
+
+/** The pods that it is for do not exist yet. */
+function policyOf(flags: FlagValues<'inject'> & { readonly image: string }, [path]: readonly string[]): string {
+  const { image, deliver = 'image-volume', strict = false } = flags;
+  const unread = path ?? (['in-place', 'skip-unresolved'] as const).find((name) => flags[name]);
+  if (unread !== undefined)
+    throw badArguments('inject', `-o policy: reads no manifests; leave out ${path ?? `--${unread}`}`);
+  const images = lockOf(flags.images);
+  if (images.size === 0) throw badArguments('inject', '-o policy: knows no image; write --images with an image lock');
+  try {
+    return policyText({ images, image, deliver, isStrict: strict });
+  } catch (error) {
+    throw error instanceof Refusal ? badArguments('inject', `--images: ${error.message}`) : error;
   }
 }
 

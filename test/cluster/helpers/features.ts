@@ -35,3 +35,10 @@ async function keptOf(spec: PodSpec): Promise<PodSpec> {
   const pod = await ask<PodObject>('POST', `${podsPath()}?dryRun=All`, { metadata: { name: 'dry-run' }, spec });
   return pod.spec;
 }
+
+/** It is v1 since Kubernetes 1.36. */
+export async function unlessMutatingPolicies(): Promise<string | undefined> {
+  const { resources } = await ask<{ resources: { name: string }[] }>('GET', '/apis/admissionregistration.k8s.io/v1');
+  const isThere = resources.some(({ name }) => name === 'mutatingadmissionpolicies');
+  return isThere ? unlessImageSubPaths() : 'it has no MutatingAdmissionPolicy of v1';
+}

@@ -6,7 +6,8 @@ import { didYouMean, nearest } from '../nearest.ts';
 import { bad, good, type Parse, show } from '../parse.ts';
 
 export interface StopPreset {
-  readonly programs: RegExp;
+  /** undefined: a command line does not tell it. */
+  readonly programs?: RegExp;
   /** undefined: the program stops gracefully on whichever stop signal arrives. */
   readonly signal?: string;
   /** Sent after half of the time. */
@@ -63,8 +64,8 @@ const PRESETS: Readonly<Record<string, StopPreset>> = {
   memcached: { programs: /^memcached$/, signal: 'USR1' },
   pgbouncer: { programs: /^pgbouncer$/, warning: () => PGBOUNCER_WARNING },
   // The meaning of both signals has changed between these two; a command line does not tell the version.
-  'pgbouncer@1.22': { programs: /^(?!)/, signal: 'INT' },
-  'pgbouncer@1.23': { programs: /^(?!)/, signal: 'TERM' },
+  'pgbouncer@1.22': { signal: 'INT' },
+  'pgbouncer@1.23': { signal: 'TERM' },
 };
 
 const PRESET_ALIASES: Readonly<Record<string, string>> = {
@@ -87,6 +88,11 @@ export function parsePresetName(text: string): Parse<string> {
   return bad(`unknown preset ${show(text)}; ${remedy}`);
 }
 
+/** The patterns of the basenames of all programs, for another engine. */
+export const PRESET_PROGRAMS: readonly string[] = Object.values(PRESETS).flatMap(
+  ({ programs }) => programs?.source ?? [],
+);
+
 export function presetNamed(name: string): StopPreset {
   const preset = PRESETS[name];
   if (preset === undefined) throw new Error(`internal error: no preset ${name}`);
@@ -94,7 +100,7 @@ export function presetNamed(name: string): StopPreset {
 }
 
 export function presetOf(program: string): string | undefined {
-  return Object.keys(PRESETS).find((name) => presetNamed(name).programs.test(program));
+  return Object.keys(PRESETS).find((name) => presetNamed(name).programs?.test(program));
 }
 
 /** `--hook-master-start "unix_signal:15 gracefully_kill_them_all"`; the equals sign is as good as a blank. */
