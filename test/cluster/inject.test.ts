@@ -4,17 +4,19 @@ import { describe, type TestContext } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { DELIVERIES } from '../../src/inject/delivery.ts';
 import { inject, uninject } from '../../src/inject/inject.ts';
-import { waitFor } from '../helpers/wait.ts';
 import { type ApiObject, ask, kubectl } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { unlessImageSubPaths } from './helpers/features.ts';
 import { imageNames } from './helpers/images.ts';
+import { untilUsable, withNamespace } from './helpers/namespace.ts';
 import type { PodObject } from './helpers/objects.ts';
 import { startPod } from './helpers/pod.ts';
 import { assertRollsWithoutFailure, untilRolledOut } from './helpers/rollout.ts';
 import { namespace } from './helpers/watch.ts';
 import { applyText, assertUnderSexton, assertWithoutSexton } from './helpers/workloads.ts';
 import { LOCK, SERVICE, WORKLOADS } from './workloads.ts';
+
+withNamespace('inject');
 
 const { sexton, plain } = imageNames();
 const container = (name: string, ...command: readonly string[]) => {
@@ -116,12 +118,7 @@ async function asRestricted(t: TestContext, object: object): Promise<string> {
   const { name } = (await ask<ApiObject>('POST', '/api/v1/namespaces', { metadata })).metadata;
   const path = `/api/v1/namespaces/${name}`;
   t.after(() => ask('DELETE', path));
-  await waitFor('the namespace has its service account', () =>
-    ask(`GET`, `${path}/serviceaccounts/default`).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await untilUsable(name);
   return ask('POST', `${path}/pods?dryRun=All`, object).then(
     () => 'admitted',
     (error: unknown) => String(error),
