@@ -12,6 +12,7 @@ export class Exposition {
   readonly #missing: Set<Metric>;
   #rest = NOTHING;
   #sum = 0;
+  #isEof = false;
 
   constructor(metrics: readonly Metric[]) {
     this.#metrics = metrics;
@@ -28,10 +29,11 @@ export class Exposition {
     this.#keep(chunk.subarray(from));
   }
 
-  /** `isBounded`: a last line without its end is complete all the same. */
-  end(isBounded: boolean): { readonly problem: string | undefined; readonly sum: number } {
+  /** `isBounded`: a last line without its end is complete all the same. `needsEof`: so OpenMetrics ends. */
+  end(isBounded: boolean, needsEof = false): { readonly problem: string | undefined; readonly sum: number } {
     if (this.#rest.length > 0 && !isBounded) this.problem ??= 'malformed answer: its last line has no end';
-    this.#readLine();
+    if (this.#rest.length > 0) this.#readLine();
+    if (needsEof && !this.#isEof) this.problem ??= 'malformed answer: its # EOF is missing';
     const [missing] = this.#missing;
     if (missing !== undefined) this.problem ??= printable(`no metric ${nameOf(missing)}`);
     if (!Number.isFinite(this.#sum)) this.problem ??= 'malformed answer: its sum is not a number';
@@ -45,6 +47,7 @@ export class Exposition {
 
   #readLine(): void {
     const line = this.#rest.toString('utf8');
+    this.#isEof = /^# EOF\r?$/.test(line);
     this.#rest = NOTHING;
     const name = /^[ \t]*([A-Za-z_:][\w:]*)/.exec(line);
     const those = this.#metrics.filter((metric) => metric.name === name?.[1]);

@@ -54,12 +54,13 @@ function sumUp(response: IncomingMessage, exposition: Exposition, tell: Tell): v
   // Without one of these an answer that breaks off looks like one that is complete.
   const { 'content-length': length, 'transfer-encoding': encoding } = response.headers;
   const isBounded = length !== undefined || encoding !== undefined;
+  const isOpenMetrics = response.headers['content-type']?.startsWith('application/openmetrics-text') ?? false;
   response.on('data', (chunk: Buffer) => {
     exposition.take(chunk);
     if (exposition.problem !== undefined) tell(false, exposition.problem);
   });
   response.on('end', () => {
-    const { problem, sum } = exposition.end(isBounded);
+    const { problem, sum } = exposition.end(isBounded, isOpenMetrics);
     if (problem !== undefined) tell(false, problem);
     else tell(sum === 0, `${sum} running`, sum);
   });

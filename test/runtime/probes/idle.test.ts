@@ -62,6 +62,14 @@ test('an answer that breaks off, hangs or never ends is busy', async (t) => {
   assert.deepEqual(await run(gauge(silent), 200), failed('timed out after 200ms'));
 });
 
+test('an answer in OpenMetrics that is cut behind a line is busy, as its # EOF is missing', async (t) => {
+  const head = 'HTTP/1.0 200 OK\r\ncontent-type: application/openmetrics-text; version=1.0.0\r\n\r\n';
+  const cut = await rawServer(t, `${head}running 0\n`, { closes: true });
+  assert.deepEqual(await run(gauge(cut, 'running')), failed('malformed answer: its # EOF is missing'));
+  const whole = await rawServer(t, `${head}running 0\n# EOF\n`, { closes: true });
+  assert.deepEqual(await run(gauge(whole, 'running')), { ...ok('0 running'), sum: 0 });
+});
+
 test('no server, and none that speaks HTTP, is busy', async (t) => {
   assert.deepEqual(await run(gauge(await closedPort(t))), failed('connection refused'));
   assert.equal((await run(gauge(await rawServer(t, 'running 0\n'), 'running'))).ok, false);
