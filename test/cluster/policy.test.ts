@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext } from 'node:test';
+import { describe, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { DELIVERIES } from '../../src/inject/delivery.ts';
@@ -18,6 +18,7 @@ import { type ApiError, ask, kubectl } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { unlessMutatingPolicies } from './helpers/features.ts';
 import { imageNames } from './helpers/images.ts';
+import { withNamespace } from './helpers/namespace.ts';
 import type { ContainerSpec, PodObject, PodSpec } from './helpers/objects.ts';
 import { assertRollsWithoutFailure } from './helpers/rollout.ts';
 import { namespace, podsPath } from './helpers/watch.ts';
@@ -25,7 +26,7 @@ import { applyText, assertUnderSexton, assertWithoutSexton } from './helpers/wor
 import { LOCK, SERVICE, WORKLOADS } from './workloads.ts';
 
 const { sexton } = imageNames();
-const NAME = `sexton-policy-${process.env.TEST_CLUSTER_RUN ?? ''}`;
+const NAME = withNamespace('policy');
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 const IMAGES = new Map([
   ...LOCK,
@@ -160,22 +161,6 @@ const PLAIN = podOf({ containers: [{ image: 'nginx' }] });
 const UNKNOWN = podOf({ containers: [{ image: 'who' }] });
 
 describe('sexton inject -o policy, on a cluster', () => {
-  const shared = process.env.TEST_CLUSTER_NAMESPACE;
-  before(async () => {
-    process.env.TEST_CLUSTER_NAMESPACE = NAME;
-    await ask('POST', '/api/v1/namespaces', { metadata: { name: NAME } });
-    await waitFor('the namespace has its service account', () =>
-      ask('GET', `/api/v1/namespaces/${NAME}/serviceaccounts/default`).then(
-        () => true,
-        () => false,
-      ),
-    );
-  });
-  after(async () => {
-    await kubectl('delete', 'namespace', NAME, '--ignore-not-found');
-    process.env.TEST_CLUSTER_NAMESPACE = shared;
-  });
-
   for (const deliver of DELIVERIES)
     clusterTest(
       `the policy injects by ${deliver} what sexton inject writes into manifests`,

@@ -3,8 +3,8 @@ import { after, before } from 'node:test';
 import { waitFor } from '../../helpers/wait.ts';
 import { ask, kubectl } from './api.ts';
 
-/** Before the tests of this file and after them; the name begins with that of the run's namespace. */
-export function withNamespace(ending: string): void {
+/** Makes it before the tests of this file, and removes it after them. Returns its name. */
+export function withNamespace(ending: string): string {
   const shared = process.env.TEST_CLUSTER_NAMESPACE;
   const name = `${shared}-${ending}`;
   before(async () => {
@@ -16,6 +16,7 @@ export function withNamespace(ending: string): void {
     await kubectl('delete', 'namespace', name, '--ignore-not-found');
     process.env.TEST_CLUSTER_NAMESPACE = shared;
   });
+  return name;
 }
 
 /** Pods can be made where there is the account that they run as. */
