@@ -75,7 +75,7 @@ describe('a plain command', { concurrency: atOnce(2) }, () => {
   });
 
   scenario('P16 that is KILLed at the end of its grace period leaves a warning', async (stage) => {
-    const flags = ['--grace-period', '2s', '--log-format', 'json'];
+    const flags = ['--grace-period', '400ms', '--log-format', 'json'];
     const container = startContainer(stage.scratch, { flags, command: member(stage, 'app', { ignore: 'TERM' }) });
     await waitForEvent(stage.scratch.log, 'app', 'Started');
     await container.signal('SIGTERM');
