@@ -1,8 +1,10 @@
 /**
- * `node test/run.ts [--quick|--containers|--cluster] [--grep PATTERN] [PATH ...]` runs the test files whose path
+ * `node test/run.ts [--quick|--containers|--cluster|--machines] [--grep PATTERN] [PATH ...]` runs the test files whose path
  * contains one of PATH (all without), two at a time. `--containers` takes those that need a container engine, which are
  * left out otherwise. It then repeats the tests of pods and of PID 1, one file at a time, with podman's containers in
- * place of namespaces. `--cluster` takes those that need a Kubernetes cluster, and no others.
+ * place of namespaces. `--cluster` takes those that need a Kubernetes cluster, and no others. `--machines` takes those
+ * that show how a kernel and its cgroups behave, one file at a time. It is for emulated machines, as root and with
+ * cgroup v2.
  *
  * It builds what has changed first, except with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
  * second attempt: see ./run/attempts.ts.
@@ -14,7 +16,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
+import { release } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildImages, type Images } from '../docker/build.ts';
@@ -34,6 +37,8 @@ const CLUSTER = /^test\/cluster\//;
 /** What needs neither the built program nor a process. THOROUGH is the part that tries many thousands of lives. */
 const QUICK = /^test\/(core|docs)\/|^test\/config\/(?!.*blackbox)|^test\/cli\/subcommand/;
 const THOROUGH = /^test\/core\/properties\.test/;
+/** What depends on the kernel and judges no short times. */
+const MACHINES = /^test\/(?:pods\/(?!races)|stops\/|pid1\/(?!image|.*undisturbed))[^/]+$/;
 const ON_EITHER_ENGINE = /^test\/(pods|pid1)\/[^/]+$/;
 const MARKER = 'TEST_RUN_MARK';
 
@@ -41,6 +46,7 @@ const { values, positionals } = parseArgs({
   options: {
     containers: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
+    machines: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     grep: { type: 'string' },
   },
@@ -87,6 +93,16 @@ if (values.cluster) {
     process.exit(1);
   });
   await runFiles(all.filter((file) => CLUSTER.test(file)));
+} else if (values.machines) {
+  if (process.getuid?.() !== 0 || !existsSync('/sys/fs/cgroup/cgroup.controllers')) {
+    process.stdout.write('test:machines: needs root and cgroup v2\n0 passed, 0 failed, 1 skipped\n');
+    process.exit(0);
+  }
+  await runFiles(
+    all.filter((file) => MACHINES.test(file)),
+    ` on Linux ${release()}, ${process.arch}`,
+    1,
+  );
 } else if (values.containers) {
   images = await buildImages((await buildFixtures()).member);
   process.env.TEST_IMAGE = images.busybox;

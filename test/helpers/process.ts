@@ -18,10 +18,15 @@ export function hasEnded(pid: number): boolean {
   return state === undefined || state === 'Z' || state === 'X';
 }
 
-/** The program that runs; '' when it cannot be told. A build may have replaced its file in the meantime. */
+/**
+ * The program that runs, as its own root names it; '' when it cannot be told. A build may have replaced its file in the
+ * meantime. Where this machine is itself a chroot, the kernel names what another mount namespace has from above that.
+ */
 export function programOf(pid: number): string {
   try {
-    return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
+    const root = readlinkSync(`/proc/${pid}/root`);
+    const program = readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
+    return root !== '/' && program.startsWith(`${root}/`) ? program.slice(root.length) : program;
   } catch {
     return '';
   }

@@ -1,6 +1,6 @@
 /** The process of the supervisor, as the application beside it could disturb it or be disturbed by it. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe } from 'node:test';
 import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
@@ -82,8 +82,10 @@ async function isHeard({ scratch }: Stage, container: Container, signal: number)
 /** Local addresses of the TCP sockets that this process listens on: proc_net(5), state 0A. */
 function listeningPorts(pid: number): string[] {
   const own = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`)));
-  return ['tcp', 'tcp6'].flatMap((table) =>
-    readFileSync(`/proc/${pid}/net/${table}`, 'utf8')
+  // A kernel without IPv6 has no `tcp6`.
+  const tables = ['tcp', 'tcp6'].map((name) => `/proc/${pid}/net/${name}`).filter((path) => existsSync(path));
+  return tables.flatMap((table) =>
+    readFileSync(table, 'utf8')
       .split('\n')
       .map((line) => line.trim().split(/ +/))
       .filter(([, , , state, , , , , , inode]) => state === '0A' && own.has(`socket:[${inode}]`))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
-import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
+import { AWAKE, type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { ENGINE } from '../helpers/engine.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { argumentsOf, childrenOf, send } from '../helpers/process.ts';
@@ -91,6 +91,14 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
       ['SIGKILL', 'sexton'],
     ]);
     assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
+  });
+
+  scenario('a command that has left a supervisor no room is restarted by its policy when it dies', async (stage) => {
+    const container = start(stage, ['--restart', 'on-failure', ...AWAKE], { fill: LIMIT_MB - 12 });
+    await waitFor('init is alone', () => /no room; the application goes on without it/.test(container.stderr()));
+    await kill(container, 'app');
+    await waitForEvent(stage.scratch.log, 'app', 'Starting', 2);
+    await container.kill();
   });
 
   scenario('an OOM kill of a probe is reported as such, and a later KILL of the command is not', async (stage) => {

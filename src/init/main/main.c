@@ -139,6 +139,12 @@ static void prepare(struct init *init) {
     refuse(init->in.env, "sexton: cannot receive signals: signalfd failed; raise the limit of open files\n", "", "");
     _exit(EXIT_OWN_ERROR);
   }
+  /* A sandbox that refuses it would leave init spinning and deaf. Other messages are polled for, too. */
+  if (poll(NULL, 0, 0) == -1) {
+    static const char cannot[] = "sexton: cannot wait for anything: poll failed; let the seccomp profile allow it\n";
+    syscall(SYS_write, STDERR_FILENO, cannot, sizeof cannot - 1);
+    _exit(EXIT_OWN_ERROR);
+  }
   if (!init->self.is_pid1 && init->in.drop_in.subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
     say("sexton: cannot become a subreaper: orphans of the application will not be reaped here\n", "", "");
 }

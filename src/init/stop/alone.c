@@ -33,6 +33,13 @@ void leave_without_supervisor(struct init *init) {
   if (init->alone && children->last_id == 0) leave(init, EXIT_OWN_ERROR);
   bool late = leaves_at(init) <= now_ms();
   if (children->last_status < 0 || (!init->alone && !late)) return;
+  if (init->supervisor.lacks_room && !late) {
+    /* What the command had is free now: a supervisor records the end, and restarts the command by its policy. */
+    init->alone = init->supervisor.lacks_room = false;
+    forgive_failures(&init->supervisor);
+    init->supervisor.start_at = now_ms();
+    return;
+  }
   if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status);
   leave(init, children->last_status);
 }

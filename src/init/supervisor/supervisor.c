@@ -87,7 +87,8 @@ const char *start_supervisor(struct init *init) {
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
   /* Without a command a lack of memory can harm nothing. */
-  if (find_last_child(&init->children) && !has_memory_for_supervisor()) return "the memory limit leaves it no room";
+  supervisor->lacks_room = find_last_child(&init->children) && !has_memory_for_supervisor();
+  if (supervisor->lacks_room) return "the memory limit leaves it no room";
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) return "no socket can be opened";
   pair[0] = move_high(pair[0]);
   pair[1] = move_high(pair[1]);

@@ -29,6 +29,7 @@ struct supervisor {
   int64_t gone_at;              /* since when none runs, or none that has committed */
   int64_t delay_ms;
   int failures;    /* since one was sound */
+  bool lacks_room; /* the memory of the command left the last one none */
   const char *why; /* why the last one failed */
   struct watch watch;
 };
