@@ -128,7 +128,7 @@ export class Restarts {
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
     return this.#asked
-      .filter(({ ask }) => takesPart(ask.among, name) && ask.requestedMs > (restart?.passedMs ?? 0))
+      .filter(({ ask }) => takesPart(ask.among, name) && !restart?.passed?.includes(ask.requestedMs))
       .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
   }
 

@@ -86,8 +86,8 @@ export interface RestartAsk {
 export interface Restart extends RestartAsk {
   /** The earliest time for the next start, once the command has ended; undefined: it has not ended, or lives again. */
   readonly restUntilMs?: number | undefined;
-  /** The restart completed before this one: tombstones that name it are outdated. */
-  readonly passedMs?: number | undefined;
+  /** The times of those gone through before it, the latest few: requests and tombstones that name them are outdated. */
+  readonly passed?: readonly number[] | undefined;
   /** Since when the member starts again, or since its birth if that was after the request. */
   readonly againSinceMs?: number | undefined;
   /** The latest request that waits until this restart is over. */

@@ -26,7 +26,7 @@ export function askForRestart(draft: Draft, ask: RestartAsk): void {
   const restart = hear(config.name, state, ask);
   if (restart === undefined) return;
   const { now, startedAtMs, deadline } = state;
-  if (restart.againSinceMs !== undefined || restart.next !== undefined) return update(draft, { restart });
+  if (restart.againSinceMs !== undefined || restart.requestedMs !== ask.requestedMs) return update(draft, { restart });
   // A life that began after the request gets its full grace period from now.
   const bornMs = Math.max(startedAtMs, state.restart?.againSinceMs ?? 0);
   const at = ask.requestedMs < bornMs ? now : instantAt(now, Math.min(ask.requestedMs, now.mono));
