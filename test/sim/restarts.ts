@@ -6,6 +6,7 @@
  * Law "all live again": all commands live after a restart that nothing interrupted.
  */
 import { isRequestFor, RESTART_VERSION } from '../../src/core/format/stop-request.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
@@ -48,6 +49,8 @@ export class Restarts {
   /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
+  /** The times of the restarts that some tombstone has told of. */
+  readonly #told = new Set<number>();
 
   constructor(world: World, breaks: Breaks) {
     this.#world = world;
@@ -81,6 +84,10 @@ export class Restarts {
         this.#world.count('excused: a request for a restart that was deleted before it was read');
         before.delete(container);
       }
+  }
+
+  written({ RestartRequested }: Tombstone): void {
+    if (RestartRequested !== undefined) this.#told.add(RestartRequested);
   }
 
   isAsked(state: State): boolean {
@@ -200,6 +207,11 @@ export class Restarts {
     if (agenda.nowMs - calmAtMs < RESTARTED_MS - 5_000 && !kubelet.isDeleting)
       return void agenda.at(calmAtMs + RESTARTED_MS - 5_000, undefined, () => this.#judge(asked));
     this.#judged.add(asked);
+    // A member asks by its tombstone alone.
+    if (ask.by !== BY_FAULT && !this.#told.has(ask.requestedMs)) {
+      this.#world.count('excused: a main that asked for a restart could not write that before it ended');
+      return kubelet.endWhatIsLeft();
+    }
     for (const [container, lastSpawned] of before) {
       if (
         kubelet.isDeleting ||
