@@ -49,6 +49,8 @@ export class Restarts {
   /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
+  /** The restarts that each has gone into. */
+  readonly #rounds = new Map<Container, readonly RestartAsk[]>();
   /** The times of the restarts that some tombstone has told of. */
   readonly #told = new Set<number>();
 
@@ -111,6 +113,7 @@ export class Restarts {
       this.#world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
+    if (isNew) this.#rounds.set(container, [...(this.#rounds.get(container) ?? []), after.restart]);
     const isJoined = event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `);
     if (isRestarting(after) && !isRestarting(before) && isJoined) this.#world.count('restart joined');
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
@@ -233,14 +236,21 @@ export class Restarts {
       if (this.#areGatesShut(member)) continue;
       // Another restart may have passed before the member that asked for this one heard of its own event.
       const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
-      if ((state.restart?.requestedMs ?? 0) > ask.requestedMs && this.#isAboutToStart(member, state))
+      if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
         this.#world.count('excused: restarted again before it had started');
-      else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || !isStartedSince)
+      else if (!this.#hasGoneThrough(container, ask) || !isStartedSince)
         this.#breaks('all live again', container, 'it was not restarted');
       else this.#world.count('lives again after a restart');
       this.#world.judges('all live again');
     }
     this.#world.kubelet.endWhatIsLeft();
+  }
+
+  /** Through this one, or a later one of all its members. */
+  #hasGoneThrough(container: Container, { requestedMs, among }: RestartAsk): boolean {
+    const names = among ?? this.#world.members.map(({ name }) => name);
+    const isFor = (round: RestartAsk): boolean => names.every((name) => takesPart(round.among, name));
+    return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs && isFor(round));
   }
 
   /** A member that should take part has no supervisor that could. */
