@@ -250,6 +250,8 @@ export class Restarts {
   #hasGoneThrough(container: Container, { requestedMs, among }: RestartAsk): boolean {
     const names = among ?? this.#world.members.map(({ name }) => name);
     const isFor = (round: RestartAsk): boolean => names.every((name) => takesPart(round.among, name));
+    // Several may pass within one step.
+    if (container.brain?.state.restart?.passed?.includes(requestedMs)) return true;
     return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs && isFor(round));
   }
 
