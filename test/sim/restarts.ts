@@ -138,7 +138,9 @@ export class Restarts {
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
     return this.#asked
-      .filter(({ ask }) => takesPart(ask.among, name) && !restart?.passed?.includes(ask.requestedMs))
+      .filter(
+        ({ ask }) => takesPart(ask.among, name) && !restart?.passed?.some((it) => it.requestedMs === ask.requestedMs),
+      )
       .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
   }
 
@@ -251,7 +253,7 @@ export class Restarts {
     const names = among ?? this.#world.members.map(({ name }) => name);
     const isFor = (round: RestartAsk): boolean => names.every((name) => takesPart(round.among, name));
     // Several may pass within one step.
-    if (container.brain?.state.restart?.passed?.includes(requestedMs)) return true;
+    if (container.brain?.state.restart?.passed?.some((it) => it.requestedMs === requestedMs)) return true;
     return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs && isFor(round));
   }
 

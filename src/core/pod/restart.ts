@@ -6,7 +6,7 @@
 import type { MemberConfig } from '../config.ts';
 import { MAX_PASSED, type Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';
-import { RESTART, type Restart, type RestartAsk, type State } from '../state/state.ts';
+import { RESTART, type Restart, type RestartAsk, type Round, type State } from '../state/state.ts';
 import { isForeign, isPast, nextLookMs, STALE_AFTER_MS, standingOf } from './standing.ts';
 
 /**
@@ -41,9 +41,6 @@ function covers(round: Round, { requestedMs, among, byRule }: Round): boolean {
   return round.requestedMs >= requestedMs && isOfAll && (byRule === undefined || byRule === round.byRule);
 }
 
-/** What tells one round from another. */
-export type Round = Pick<RestartAsk, 'requestedMs' | 'among' | 'byRule'>;
-
 /** The next round of a member that is stopping, or has stopped, for this one. */
 function follow(restart: Restart, ask: RestartAsk): Restart {
   return { ...restart, ...askOf(ask), next: undefined };
@@ -60,14 +57,19 @@ function askOf({ requestedMs, by, graceMs, among, byRule }: RestartAsk): Restart
 }
 
 /** Whether a member has gone through this round. What is older than all that it remembers counts as passed. */
-function hasPassed(restart: Restart | undefined, { requestedMs }: Round): boolean {
+function hasPassed(restart: Restart | undefined, round: Round): boolean {
   const passed = restart?.passed ?? [];
-  return passed.includes(requestedMs) || (passed.length === MAX_PASSED && requestedMs < Math.min(...passed));
+  const isForgotten = passed.length === MAX_PASSED && passed.every((it) => round.requestedMs < it.requestedMs);
+  return isForgotten || passed.some((it) => it.requestedMs === round.requestedMs || covers(it, round));
 }
 
-function passedWith(passed: Restart['passed'], { requestedMs }: Round): readonly number[] {
-  return [...(passed ?? []), requestedMs].toSorted((one, other) => one - other).slice(-MAX_PASSED);
+/** Many names would not fit into the memo: such a round stands for itself alone. */
+function passedWith(passed: Restart['passed'], { requestedMs, among, byRule }: Round): readonly Round[] {
+  const round = { requestedMs, among: (among?.length ?? 0) > MAX_PASSED_NAMES ? [] : among, byRule };
+  return [...(passed ?? []), round].toSorted((one, other) => one.requestedMs - other.requestedMs).slice(-MAX_PASSED);
 }
+
+const MAX_PASSED_NAMES = 16;
 
 /** Whether it stops, or has ended, for a restart, and no real stop was requested since. */
 export function isRestarting({ stop }: Pick<State, 'stop'>): boolean {

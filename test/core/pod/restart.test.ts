@@ -108,6 +108,18 @@ describe('a request during a restart', () => {
     assert.deepEqual(pod.of('work').tombstone.RestartsPassed, [START + 1_000]);
   });
 
+  it('a restart that a later one has replaced does not come back by the tombstone of a dead member', () => {
+    const gone = dead('other', 0, { StopReason: 'restart requested', RestartRequested: START, RestartGraceMs: 4_000 });
+    const life = new Life({ config: mainConfig(GRACE), peers: [gone], child: traps(100) });
+    for (const each of [ask(0), ask(10)]) life.feed({ type: 'restartAsked', ask: each });
+    life
+      .pass(10_000)
+      .feed({ type: 'restartAsked', ask: ask(10_000, { among: ['self'] }) })
+      .pass(10_000);
+    assert.deepEqual([life.tombstone.PodRestarts, life.tombstone.RestartRequested], [2, START + 10_000]);
+    assert.deepEqual(life.tombstone.RestartsPassed, [START + 10]);
+  });
+
   it('a member that forgets old restarts goes through none of them again', () => {
     const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
     const asks = Array.from({ length: 12 }, (_, count) => ask(1_000 * count, { among: ['self', `${count}`] }));
