@@ -248,13 +248,9 @@ export class Restarts {
     this.#world.kubelet.endWhatIsLeft();
   }
 
-  /** Through this one, or a later one of all its members. */
-  #hasGoneThrough(container: Container, { requestedMs, among }: RestartAsk): boolean {
-    const names = among ?? this.#world.members.map(({ name }) => name);
-    const isFor = (round: RestartAsk): boolean => names.every((name) => takesPart(round.among, name));
-    // Several may pass within one step.
-    if (container.brain?.state.restart?.passed?.some((it) => it.requestedMs === requestedMs)) return true;
-    return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs && isFor(round));
+  /** Through this one or a later one: the latest of several that wait takes the place of the others. */
+  #hasGoneThrough(container: Container, { requestedMs }: RestartAsk): boolean {
+    return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs);
   }
 
   /** A member that should take part has no supervisor that could. */
