@@ -108,7 +108,7 @@ describe('a request during a restart', () => {
     assert.deepEqual(pod.of('work').tombstone.RestartsPassed, [START + 1_000]);
   });
 
-  it('a restart that a later one has replaced does not come back by the tombstone of a dead member', () => {
+  it('a replaced restart does not come back by the tombstone of a dead member', () => {
     const gone = dead('other', 0, { StopReason: 'restart requested', RestartRequested: START, RestartGraceMs: 4_000 });
     const life = new Life({ config: mainConfig(GRACE), peers: [gone], child: traps(100) });
     for (const each of [ask(0), ask(10)]) life.feed({ type: 'restartAsked', ask: each });
