@@ -93,6 +93,8 @@ export interface Tombstone {
   readonly RestartGraceMs?: number;
   /** The code with which one member exits in the end, so that the platform restarts all containers. */
   readonly RestartByRule?: number;
+  /** When others were asked for that it has gone through before: the latest few, in milliseconds as `Deadline`. */
+  readonly RestartsPassed?: readonly number[];
   /** How often it has started again for such a restart. */
   readonly PodRestarts?: number;
   /** No stop of the pod began before this, in milliseconds as `Deadline`; for a member that was asked to stop. */

@@ -252,6 +252,7 @@ export class Laws {
   }
 
   onTombstoneWritten(container: Container, tombstone: Tombstone, byInit = false): void {
+    this.restarts.written(tombstone);
     const { member } = container;
     const last = this.#graves.get(member.name);
     if (last?.container === container && last.byInit && isWrittenOver(last.tombstone, tombstone, container))

@@ -6,6 +6,7 @@
  * Law "all live again": all commands live after a restart that nothing interrupted.
  */
 import { isRequestFor, RESTART_VERSION } from '../../src/core/format/stop-request.ts';
+import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
@@ -48,6 +49,10 @@ export class Restarts {
   /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
+  /** The restarts that each has gone into. */
+  readonly #rounds = new Map<Container, readonly RestartAsk[]>();
+  /** The times of the restarts that some tombstone has told of. */
+  readonly #told = new Set<number>();
 
   constructor(world: World, breaks: Breaks) {
     this.#world = world;
@@ -83,6 +88,10 @@ export class Restarts {
       }
   }
 
+  written({ RestartRequested }: Tombstone): void {
+    if (RestartRequested !== undefined) this.#told.add(RestartRequested);
+  }
+
   isAsked(state: State): boolean {
     const { restart } = state;
     return restart !== undefined && this.#asked.some(({ ask }) => ask.requestedMs === restart.requestedMs);
@@ -104,6 +113,7 @@ export class Restarts {
       this.#world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
+    if (isNew) this.#rounds.set(container, [...(this.#rounds.get(container) ?? []), after.restart]);
     const isJoined = event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `);
     if (isRestarting(after) && !isRestarting(before) && isJoined) this.#world.count('restart joined');
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
@@ -128,7 +138,9 @@ export class Restarts {
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
     return this.#asked
-      .filter(({ ask }) => takesPart(ask.among, name) && ask.requestedMs > (restart?.passedMs ?? 0))
+      .filter(
+        ({ ask }) => takesPart(ask.among, name) && !restart?.passed?.some((it) => it.requestedMs === ask.requestedMs),
+      )
       .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
   }
 
@@ -200,6 +212,11 @@ export class Restarts {
     if (agenda.nowMs - calmAtMs < RESTARTED_MS - 5_000 && !kubelet.isDeleting)
       return void agenda.at(calmAtMs + RESTARTED_MS - 5_000, undefined, () => this.#judge(asked));
     this.#judged.add(asked);
+    // A member asks by its tombstone alone.
+    if (ask.by !== BY_FAULT && !this.#told.has(ask.requestedMs)) {
+      this.#world.count('excused: a main that asked for a restart could not write that before it ended');
+      return kubelet.endWhatIsLeft();
+    }
     for (const [container, lastSpawned] of before) {
       if (
         kubelet.isDeleting ||
@@ -221,14 +238,19 @@ export class Restarts {
       if (this.#areGatesShut(member)) continue;
       // Another restart may have passed before the member that asked for this one heard of its own event.
       const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
-      if ((state.restart?.requestedMs ?? 0) > ask.requestedMs && this.#isAboutToStart(member, state))
+      if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
         this.#world.count('excused: restarted again before it had started');
-      else if ((state.restart?.requestedMs ?? 0) < ask.requestedMs || !isStartedSince)
+      else if (!this.#hasGoneThrough(container, ask) || !isStartedSince)
         this.#breaks('all live again', container, 'it was not restarted');
       else this.#world.count('lives again after a restart');
       this.#world.judges('all live again');
     }
     this.#world.kubelet.endWhatIsLeft();
+  }
+
+  /** Through this one or a later one: the latest of several that wait takes the place of the others. */
+  #hasGoneThrough(container: Container, { requestedMs }: RestartAsk): boolean {
+    return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs);
   }
 
   /** A member that should take part has no supervisor that could. */

@@ -84,7 +84,9 @@ function isBlind({ count }: World, { container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
   const { climb, deadline } = container.memo?.state ?? {};
   const hasKill = (climb?.killAtMs ?? container.mainsEndAtMs) !== undefined || deadline?.kills === true;
-  const isTold = container.isCommandAlive && container.command?.signals.some(({ signal }) => signal !== SIGKILL);
+  // A failed life has had its signal for itself, and its KILL may come later than the end with the mains is due.
+  const isStopped = container.isCommandAlive && climb?.why !== 'failing';
+  const isTold = isStopped && container.command?.signals.some(({ signal }) => signal !== SIGKILL);
   if (isTold === true && hasKill) return false;
   if (isTold === true && container.asked.length === 0) {
     count('excused: a command without grace period that ignores the signal of init alone');

@@ -13,6 +13,7 @@ import {
   isMemberName,
   MAX_BYTES,
   MAX_DETAILS,
+  MAX_PASSED,
   MAX_START_AFTER,
   PHASES,
   trimHistory,
@@ -81,6 +82,7 @@ const READERS: { readonly [Key in ReadKey]: (value: unknown) => Tombstone[Key] |
   RestartAmong: names,
   RestartGraceMs: milliseconds,
   RestartByRule: (value) => (isCount(value) && value <= 255 ? value : undefined),
+  RestartsPassed: times,
   PodRestarts: (value) => (isCount(value) ? value : undefined),
   Busy: text,
   Deadline: milliseconds,
@@ -194,6 +196,11 @@ function time(value: unknown): string | undefined {
 
 function milliseconds(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+function times(value: unknown): readonly number[] | undefined {
+  if (!Array.isArray(value) || value.length > MAX_PASSED) return undefined;
+  return value.every((item) => milliseconds(item) !== undefined) ? (value as number[]) : undefined;
 }
 
 function isCount(value: unknown): value is number {

@@ -36,6 +36,8 @@ export const MAX_MAINS = 16;
 export const MAX_TEXT = 256;
 /** Longest name of a member, which is a DNS label: RFC 1123. */
 export const MAX_NAME = 63;
+/** Most numbers in `RestartsPassed`. */
+export const MAX_PASSED = 8;
 /** Most details of one entry of the history. */
 export const MAX_DETAILS = 16;
 /** Entries at the beginning of a history that are never trimmed: they show how the member started. */
@@ -129,6 +131,7 @@ const KEYS = [
   'RestartAmong',
   'RestartGraceMs',
   'RestartByRule',
+  'RestartsPassed',
   'PodRestarts',
   'Busy',
   'Deadline',
@@ -145,7 +148,8 @@ export const TOMBSTONE_KEYS: readonly (keyof Tombstone)[] = [...KEYS, 'History']
 
 function keyValue(key: (typeof KEYS)[number], value: Tombstone[(typeof KEYS)[number]]): string | undefined {
   if (typeof value === 'object') {
-    return JSON.stringify(value.slice(0, MAX_START_AFTER).map((name) => cleanText(name, MAX_NAME)));
+    const items = value.slice(0, MAX_START_AFTER);
+    return JSON.stringify(items.map((item) => (typeof item === 'string' ? cleanText(item, MAX_NAME) : item)));
   }
   return scalar(value, key === 'Session' || key === 'StopReason' || key === 'Status' ? MAX_TEXT : MAX_TEXT / 2);
 }

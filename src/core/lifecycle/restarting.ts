@@ -1,6 +1,6 @@
 /** A restart in place: requested, joined, and ended by another start. */
 import { EXIT, statusOf } from '../exit.ts';
-import { follow, isAhead, restartsOfOthers, unendedIn } from '../pod/restart.ts';
+import { isAhead, passOn, restartsOfOthers, unendedIn } from '../pod/restart.ts';
 import { restartsAllOn } from '../restart.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
@@ -31,8 +31,7 @@ export function startAgain(draft: Draft): void {
   wakeAt(draft, restart.restUntilMs);
   if (restart.restUntilMs !== undefined && !isDue(draft, restart.restUntilMs)) return;
   if (restart.byRule !== undefined && !passRule(draft, restart, restart.byRule)) return;
-  if (restart.next !== undefined)
-    return goOn(draft, follow({ ...restart, passedMs: restart.requestedMs }, restart.next));
+  if (restart.next !== undefined) return goOn(draft, passOn(restart, restart.next));
   update(draft, {
     stop: undefined,
     deadline: undefined,

@@ -4,40 +4,72 @@
  * that it was not asked for, and when all have ended.
  */
 import type { MemberConfig } from '../config.ts';
-import type { Tombstone } from '../format/tombstone.ts';
+import { MAX_PASSED, type Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';
-import { RESTART, type Restart, type RestartAsk, type State } from '../state/state.ts';
+import { RESTART, type Restart, type RestartAsk, type Round, type State } from '../state/state.ts';
 import { isForeign, isPast, nextLookMs, STALE_AFTER_MS, standingOf } from './standing.ts';
 
 /**
  * What a request makes of a member's restart; undefined: nothing, as a later one covers it, or a stop beats it. A
- * member that is born after a request counts as started again. During a round the latest request waits.
+ * member that is born after a request counts as started again. During a round the earlier of two goes first, and the
+ * latest waits.
  */
 export function hear(
   name: string,
   { startedAtMs, restart, stop }: Pick<State, 'startedAtMs' | 'restart' | 'stop'>,
   ask: RestartAsk,
 ): Restart | undefined {
-  const lastMs = restart?.next?.requestedMs ?? restart?.requestedMs ?? Number.NEGATIVE_INFINITY;
-  if (!takesPart(ask.among, name) || ask.requestedMs <= lastMs) return undefined;
-  if (stop === undefined)
-    return ask.requestedMs < startedAtMs
+  if (!takesPart(ask.among, name) || hasPassed(restart, ask)) return undefined;
+  if (stop !== undefined && !isRestarting({ stop })) return undefined;
+  const known = [restart, restart?.next];
+  if (known.some((round) => round !== undefined && covers(round, ask))) return undefined;
+  if (ask.requestedMs < startedAtMs)
+    return restart === undefined
       ? { ...ask, againSinceMs: startedAtMs }
-      : { ...ask, passedMs: restart?.requestedMs };
-  if (!isRestarting({ stop }) || restart === undefined) return undefined;
-  return replaces(ask, restart) ? follow(restart, ask) : { ...restart, next: ask };
+      : { ...restart, passed: passedWith(restart.passed, ask) };
+  if (restart === undefined) return ask;
+  if (stop === undefined) return { ...ask, passed: passedWith(restart.passed, restart) };
+  if (covers(ask, restart)) return follow(restart, ask);
+  const { next } = restart;
+  if (ask.requestedMs < restart.requestedMs) return { ...follow(restart, ask), next: next ?? askOf(restart) };
+  return next === undefined || ask.requestedMs > next.requestedMs ? { ...restart, next: ask } : undefined;
 }
 
-/** Whether it asks all members of this round for the same, so that it can take its place while the round goes on. */
-function replaces(ask: RestartAsk, { among, byRule }: Restart): boolean {
-  const isOfAll = ask.among === undefined || (among?.every((name) => takesPart(ask.among, name)) ?? false);
-  return isOfAll && (byRule === undefined || byRule === ask.byRule);
+/** Whether a round is not earlier and asks all members of the other for the same: it stands for both. */
+function covers(round: Round, { requestedMs, among, byRule }: Round): boolean {
+  const isOfAll = round.among === undefined || (among?.every((name) => takesPart(round.among, name)) ?? false);
+  return round.requestedMs >= requestedMs && isOfAll && (byRule === undefined || byRule === round.byRule);
 }
 
 /** The next round of a member that is stopping, or has stopped, for this one. */
-export function follow(restart: Restart, ask: RestartAsk): Restart {
-  return { ...restart, ...ask, next: undefined };
+function follow(restart: Restart, ask: RestartAsk): Restart {
+  return { ...restart, ...askOf(ask), next: undefined };
 }
+
+/** The round behind this one, once all have ended. */
+export function passOn(restart: Restart, next: RestartAsk): Restart {
+  return { ...follow(restart, next), passed: passedWith(restart.passed, restart) };
+}
+
+/** Each key stands here: the memo leaves out what is undefined. */
+function askOf({ requestedMs, by, graceMs, among, byRule }: RestartAsk): RestartAsk {
+  return { requestedMs, by, graceMs, among, byRule };
+}
+
+/** Whether a member has gone through this round. What is older than all that it remembers counts as passed. */
+function hasPassed(restart: Restart | undefined, round: Round): boolean {
+  const passed = restart?.passed ?? [];
+  const isForgotten = passed.length === MAX_PASSED && passed.every((it) => round.requestedMs < it.requestedMs);
+  return isForgotten || passed.some((it) => it.requestedMs === round.requestedMs || covers(it, round));
+}
+
+/** Many names would not fit into the memo: such a round stands for itself alone. */
+function passedWith(passed: Restart['passed'], { requestedMs, among, byRule }: Round): readonly Round[] {
+  const round = { requestedMs, among: (among?.length ?? 0) > MAX_PASSED_NAMES ? [] : among, byRule };
+  return [...(passed ?? []), round].toSorted((one, other) => one.requestedMs - other.requestedMs).slice(-MAX_PASSED);
+}
+
+const MAX_PASSED_NAMES = 16;
 
 /** Whether it stops, or has ended, for a restart, and no real stop was requested since. */
 export function isRestarting({ stop }: Pick<State, 'stop'>): boolean {
@@ -73,13 +105,10 @@ export function hasEndedForRestart({ tombstone }: Peer): boolean {
 }
 
 /** Whether it reports a restart that we completed: its writer starts again too, and its next tombstone says so. */
-export function tellsOfPassed(
-  { restart }: Pick<State, 'restart'>,
-  { StopReason, RestartRequested }: Tombstone,
-): boolean {
-  if (StopReason !== RESTART || RestartRequested === undefined || restart === undefined) return false;
-  const passedMs = restart.againSinceMs === undefined ? restart.passedMs : restart.requestedMs;
-  return passedMs !== undefined && RestartRequested <= passedMs;
+export function tellsOfPassed({ restart }: Pick<State, 'restart'>, tombstone: Tombstone): boolean {
+  const told = toldBy(tombstone);
+  if (tombstone.StopReason !== RESTART || told === undefined || restart === undefined) return false;
+  return hasPassed(restart, told) || (restart.againSinceMs !== undefined && covers(restart, told));
 }
 
 /** The members whose commands have not ended for it yet, and when time alone may change that. */
@@ -104,13 +133,28 @@ const LOOK_MS = 6_000;
 /** How long this peer is waited for; undefined: not at all. */
 function endOfWaitMs(config: MemberConfig, state: State, restart: Restart, peer: Peer): number | undefined {
   const standing = standingOf(config, state, peer);
-  const { Version, Phase, StopRequested, RestartRequested = 0, Died, Deadline = 0 } = peer.tombstone;
+  const { Version, Phase, Died, Deadline = 0 } = peer.tombstone;
   if (standing.is === 'unsure') return Died !== undefined || standing.waiting ? undefined : standing.untilMs;
   // A member that sexton does not run hears of no restart.
   if ((standing.is !== 'alive' && standing.is !== 'waiting') || Version === 0) return undefined;
+  if (hasGoneThrough(peer.tombstone, restart)) return undefined;
   const ownMs = state.deadline?.atMs ?? 0;
   // It is asked as we were, or reads of it in our tombstone.
-  if (RestartRequested < restart.requestedMs) return Math.max(ownMs, restart.requestedMs + LOOK_MS);
-  const hasEnded = StopRequested === undefined || Phase === 'waiting';
-  return hasEnded ? undefined : Math.max(ownMs, Deadline) + STALE_AFTER_MS;
+  if (!hasHeard(peer.tombstone, restart)) return Math.max(ownMs, restart.requestedMs + LOOK_MS);
+  return Phase === 'waiting' ? undefined : Math.max(ownMs, Deadline) + STALE_AFTER_MS;
+}
+
+/** Whether the writer of this tombstone has started again in this round, or in one that stands for it. */
+export function hasGoneThrough(tombstone: Tombstone, round: Round): boolean {
+  const { StopRequested, RestartsPassed } = tombstone;
+  return RestartsPassed?.includes(round.requestedMs) || (StopRequested === undefined && hasHeard(tombstone, round));
+}
+
+function hasHeard(tombstone: Tombstone, round: Round): boolean {
+  const told = toldBy(tombstone);
+  return told !== undefined && covers(told, round);
+}
+
+function toldBy({ RestartRequested: requestedMs, RestartAmong: among, RestartByRule: byRule }: Tombstone) {
+  return requestedMs === undefined ? undefined : { requestedMs, among, byRule };
 }

@@ -82,12 +82,15 @@ export interface RestartAsk {
   readonly byRule: number | undefined;
 }
 
+/** What tells one restart from another. */
+export type Round = Pick<RestartAsk, 'requestedMs' | 'among' | 'byRule'>;
+
 /** The restart that this member takes part in, or took part in last. */
 export interface Restart extends RestartAsk {
   /** The earliest time for the next start, once the command has ended; undefined: it has not ended, or lives again. */
   readonly restUntilMs?: number | undefined;
-  /** The restart completed before this one: tombstones that name it are outdated. */
-  readonly passedMs?: number | undefined;
+  /** Those gone through before it, the latest few: requests and tombstones that name them are outdated. */
+  readonly passed?: readonly Round[] | undefined;
   /** Since when the member starts again, or since its birth if that was after the request. */
   readonly againSinceMs?: number | undefined;
   /** The latest request that waits until this restart is over. */

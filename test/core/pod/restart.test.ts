@@ -72,6 +72,69 @@ describe('a request during a restart', () => {
     assert.equal(life.see(stopping('other', undefined, other)).spawns.length, 2);
   });
 
+  it('a request behind a later one still counts, unless that names all of its members', () => {
+    const behind = (later: RestartAsk, earlier: RestartAsk) => {
+      const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+      life.feed({ type: 'restartAsked', ask: later }).pass(1_000);
+      life.feed({ type: 'restartAsked', ask: earlier }).pass(1_000).feed({ type: 'restartAsked', ask: later });
+      const { PodRestarts, RestartsPassed } = life.feed({ type: 'restartAsked', ask: earlier }).pass(1_000).tombstone;
+      return [PodRestarts, RestartsPassed];
+    };
+    const some = ask(200, { among: ['self'] });
+    assert.deepEqual(behind(some, ask(100)), [2, [START + 200]]);
+    assert.deepEqual(behind(some, ask(200)), [2, [START + 200]]);
+    assert.deepEqual(behind(ask(200), ask(100, { among: ['self'] })), [1, undefined]);
+    assert.deepEqual(behind(ask(200), ask(100, { byRule: 88 })), [1, [START + 200]]);
+  });
+
+  it('no sidecar starts again under a main whose restart was asked for later, but served before', () => {
+    const pod = new Pod(pair()).pass(1_000);
+    const alone = ask(1_000, { among: ['work'] });
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: alone })).pass(2_000);
+    const all = ask(900);
+    pod.act('proxy', (life) => life.feed({ type: 'restartAsked', ask: all }));
+    pod.act('work', (life) => life.feed({ type: 'restartAsked', ask: all })).pass(60_000);
+    assert.deepEqual(
+      [pod.of('proxy').spawns, pod.of('work').spawns],
+      [
+        [0, 3_300],
+        [0, 1_200, 3_300],
+      ],
+    );
+    assert.deepEqual(pod.of('work').signals, [
+      [1_000, 15],
+      [3_000, 15],
+    ]);
+    assert.deepEqual(pod.of('work').tombstone.RestartsPassed, [START + 1_000]);
+  });
+
+  it('a replaced restart does not come back by the tombstone of a dead member', () => {
+    const gone = dead('other', 0, { StopReason: 'restart requested', RestartRequested: START, RestartGraceMs: 4_000 });
+    const life = new Life({ config: mainConfig(GRACE), peers: [gone], child: traps(100) });
+    for (const each of [ask(0), ask(10)]) life.feed({ type: 'restartAsked', ask: each });
+    life
+      .pass(10_000)
+      .feed({ type: 'restartAsked', ask: ask(10_000, { among: ['self'] }) })
+      .pass(10_000);
+    assert.deepEqual([life.tombstone.PodRestarts, life.tombstone.RestartRequested], [2, START + 10_000]);
+    assert.deepEqual(life.tombstone.RestartsPassed, [START + 10]);
+  });
+
+  it('a member that forgets old restarts goes through none of them again', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(100) });
+    const asks = Array.from({ length: 12 }, (_, count) => ask(1_000 * count, { among: ['self', `${count}`] }));
+    for (const each of asks) life.feed({ type: 'restartAsked', ask: each }).pass(1_000);
+    for (const each of asks) life.feed({ type: 'restartAsked', ask: each }).pass(1_000);
+    assert.deepEqual([life.tombstone.PodRestarts, life.tombstone.RestartsPassed?.length], [12, 8]);
+  });
+
+  it('a request that waits gets no rule of the restart before it from another supervisor', () => {
+    const life = new Life({ config: mainConfig(GRACE), child: traps(100) });
+    for (const each of [ask(0, { byRule: 88 }), ask(100)]) life.feed({ type: 'restartAsked', ask: each });
+    life.loseSupervisor().feed({ type: 'booted' }).see().pass(70_000);
+    assert.deepEqual([life.tombstone.RestartRequested, life.tombstone.RestartByRule], [START + 100, undefined]);
+  });
+
   it('a restart is heard of without sockets after an earlier read (seed 2043064)', () => {
     const config = sidecarConfig({ mains: ['work'] });
     const found = { ...alive('work'), liveness: 'none', foundAtStart: true } as const;

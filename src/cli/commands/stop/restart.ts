@@ -6,6 +6,8 @@ import type { Env } from '../../../config/env.ts';
 import { asked, RESTART_VERSION } from '../../../core/format/stop-request.ts';
 import { MAX_START_AFTER, type Tombstone } from '../../../core/format/tombstone.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
+import { hasGoneThrough } from '../../../core/pod/restart.ts';
+import type { Round } from '../../../core/state/state.ts';
 import { SystemClock } from '../../../runtime/clock.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
 import { warn } from '../../../text/errors.ts';
@@ -34,6 +36,7 @@ export async function restart(args: readonly string[], env: Env): Promise<void> 
   await ask(here, targets, request, words);
   if (!request.waits) return void (await print(`asked to restart: ${names}\n`));
   const askedMs = words.RequestedMonotonic;
+  const among = request.names.length === 0 ? undefined : targets.map(({ name }) => name);
   let deadlineMs = askedMs + (request.graceMs ?? ASSUMED_GRACE_MS);
   await waitForEnds({
     dir: here.dir,
@@ -42,7 +45,7 @@ export async function restart(args: readonly string[], env: Env): Promise<void> 
     now: () => clock.now().mono,
     endOf: (_, tombstone) => {
       if (tombstone?.RestartRequested === askedMs) deadlineMs = Math.max(deadlineMs, tombstone.Deadline ?? 0);
-      return endByRestart(tombstone, askedMs);
+      return endByRestart(tombstone, { requestedMs: askedMs, among, byRule: request.byRule });
     },
     endMsOf: () => deadlineMs + STARTING_MS,
     late: 'not restarted yet',
@@ -52,11 +55,11 @@ export async function restart(args: readonly string[], env: Env): Promise<void> 
 /** What it may take until a command that was started again has started, its gates and its probes. */
 const STARTING_MS = 60_000;
 
-function endByRestart(tombstone: Tombstone | undefined, askedMs: number): string | undefined {
+function endByRestart(tombstone: Tombstone | undefined, round: Round): string | undefined {
   if (tombstone === undefined) return undefined;
-  const { RestartRequested = 0, StopRequested, Started, Died, ExitCode = 'unknown' } = tombstone;
+  const { StopRequested, Started, Died, ExitCode = 'unknown' } = tombstone;
   if (Died !== undefined) return `ended, exit code ${ExitCode}`;
-  const isAgain = RestartRequested >= askedMs && StopRequested === undefined && Started !== undefined;
+  const isAgain = hasGoneThrough(tombstone, round) && StopRequested === undefined && Started !== undefined;
   return isAgain ? 'restarted' : undefined;
 }
 

@@ -26,12 +26,15 @@ export function askForRestart(draft: Draft, ask: RestartAsk): void {
   const restart = hear(config.name, state, ask);
   if (restart === undefined) return;
   const { now, startedAtMs, deadline } = state;
-  if (restart.againSinceMs !== undefined || restart.next !== undefined) return update(draft, { restart });
+  if (restart.againSinceMs !== undefined || restart.requestedMs !== ask.requestedMs) return update(draft, { restart });
   // A life that began after the request gets its full grace period from now.
   const bornMs = Math.max(startedAtMs, state.restart?.againSinceMs ?? 0);
   const at = ask.requestedMs < bornMs ? now : instantAt(now, Math.min(ask.requestedMs, now.mono));
   const asked = requestDeadline(config, at.mono, ask);
-  if (isRestarting(state)) return goOn(draft, restart, ask.graceMs === undefined ? deadline : earlier(deadline, asked));
+  // An earlier request that comes late may be older than this life, and its time is no measure.
+  const isLate = ask.requestedMs < (state.restart?.requestedMs ?? 0);
+  if (isRestarting(state))
+    return goOn(draft, restart, ask.graceMs === undefined || isLate ? deadline : earlier(deadline, asked));
   update(draft, { restart, deadline: asked });
   const { among } = ask;
   const details = { origin: 'platform', reason: RESTART, signal: SIGTERM, requests: 0, among } as const;

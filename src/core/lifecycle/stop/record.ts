@@ -50,6 +50,7 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     RestartAmong: restart?.among,
     RestartGraceMs: restart?.graceMs,
     RestartByRule: restart?.byRule,
+    RestartsPassed: restart?.passed?.map(({ requestedMs }) => requestedMs),
     PodRestarts: state.podRestarts === 0 ? undefined : state.podRestarts,
     Busy: state.traffic !== undefined && state.traffic.ended === undefined ? state.idle?.says : undefined,
     Deadline: deadline?.kills === true ? Math.round(deadline.atMs) : undefined,
