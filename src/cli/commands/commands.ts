@@ -347,7 +347,17 @@ Exit code 0: it is written. 125: it is not; the message says why.
     summary: 'print the JSON Schema of a configuration file, or of what report prints',
     flags: [],
   },
-  version: { usage: ['version'], summary: 'print the version, and the commit that it was built from', flags: [] },
+  version: {
+    usage: ['version [--json | --spdx]'],
+    summary: 'print the version, and the commit that it was built from',
+    flags: [
+      { name: 'json', help: 'As JSON, with all parts of the sexton directory.' },
+      {
+        name: 'spdx',
+        help: 'The bill of materials of the sexton directory in SPDX 2.3; sbom.cdx.json has it in CycloneDX.',
+      },
+    ],
+  },
   help: { usage: ['help [TOPIC]'], summary: 'print this, or one topic; every subcommand is a topic, too', flags: [] },
 } as const satisfies Readonly<Record<string, CommandHelp>>;
 
