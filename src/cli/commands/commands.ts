@@ -195,10 +195,11 @@ Exit code 0: it is written. 125: it is not; the message says why.
 `,
   },
   install: {
-    usage: ['install [--remove-old] [--graveyard DIR] DIR'],
+    usage: ['install [--remove-old] [--expect sha256:DIGEST] [--graveyard DIR] DIR'],
     summary: 'copy this sexton onto a volume, for other containers to run DIR/sexton',
     flags: [
       { name: 'remove-old', help: 'Remove what an older sexton left there, even if something may still run from it.' },
+      { name: 'expect', takes: 'sha256:DIGEST', help: 'Install only the sexton whose inventory has this digest.' },
       {
         name: 'graveyard',
         takes: 'DIR',
