@@ -26,6 +26,7 @@ const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   aws: ['cli-input-json'],
   cosign: ['certificate-oidc-issuer', 'certificate-identity-regexp'],
   helm: ['post-renderer'],
+  gh: ['repo'],
   npm: ['global'],
   'sha256sum, git': ['check', 'quiet', 'short'],
   'tini, dumb-init': ['single-child', 'rewrite', 'verbose', 'help', 'version', 'init'],
