@@ -6,7 +6,8 @@
  *   bin/node lib/    Node with its own loader and libraries
  *   app/             launcher, bundle, code cache, and the chunk of the other subcommands
  *   licenses/        of all that is in it
- *   inventory        all of these, with their digests
+ *   sbom.cdx.json    what that is: programs, libraries, packages, files
+ *   inventory        all of these files, with their digests
  *
  * `--node` takes Node from an installation (PREFIX/bin/node, PREFIX/LICENSE) instead of the package node-linux-ARCH. `--icu full`
  * leaves it the data of all languages, which sexton does not use (`icu.ts`). What is up to date is left alone, so a second build takes
@@ -17,12 +18,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
+import type { BuiltInit } from '../init/build.ts';
+import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
 import { makeCache } from './cache.ts';
+import { type DebianPackage, packageNamed, packageOf } from './debian.ts';
 import { layInventory, printWeights } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
 import { type Arch, findNode, type Icu, layNode, type PortableNode } from './portable-node.ts';
+import { laySbom } from './sbom.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DIST = join(ROOT, 'dist');
@@ -66,27 +70,55 @@ async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> 
   const startedAt = performance.now();
   const isNative = process.platform === 'linux' && arch === process.arch;
   const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
-  await layInit(join(directory, 'sexton'), arch);
+  const { compiler } = await layInit(join(directory, 'sexton'), arch);
   const installed = findNode(arch, join(ROOT, 'node_modules'), prefix);
   const node = layNode(directory, arch, installed, { icu, stamps: join(DIST, '.stamps') });
   placeContent(join(directory, 'licenses', 'sexton.txt'), readFileSync(join(ROOT, 'LICENSE')));
-  if (node && isNative) checkNode(node);
-  await layApp(directory, node, isNative, readRelease(ROOT, commit));
+  const release = readRelease(ROOT, commit);
+  const packages = await layApp(directory, node, isNative, release);
+  laySbom(directory, {
+    version: release.version,
+    node: node && (isNative ? versionsOf(node) : ownVersions(node)),
+    libraries: debianPackages(node?.libraries ?? [], compiler, arch),
+    packages,
+  });
   if (!node) process.stderr.write(`build: node-linux-${arch} is not installed, so ${directory} has no Node\n`);
   const digest = layInventory(directory);
   printWeights(directory, digest, performance.now() - startedAt, list);
 }
 
-async function layInit(target: string, arch: Arch): Promise<void> {
+async function layInit(target: string, arch: Arch): Promise<BuiltInit> {
   const { buildInit } = await import('../init/build.ts');
-  placeBy(target, 0o755, (temporary) => buildInit(temporary, { arch }));
+  const built: BuiltInit[] = [];
+  placeBy(target, 0o755, (temporary) => built.push(buildInit(temporary, { arch })));
+  return built[0] as BuiltInit;
 }
 
 /** An image without a libc fails at the first start; better that the build fails. */
-function checkNode({ command, version }: PortableNode): void {
+function versionsOf({ command, version }: PortableNode): NodeJS.ProcessVersions {
   const [loader, ...rest] = command;
-  const answer = execFileSync(loader, [...rest, '-p', 'process.versions.node'], { env: {}, encoding: 'utf8' });
-  if (answer.trim() !== version) throw new Error(`cannot use bin/node: it says ${answer.trim()}, wanted ${version}`);
+  const answer = execFileSync(loader, [...rest, '-p', 'JSON.stringify(process.versions)'], {
+    env: {},
+    encoding: 'utf8',
+  });
+  const versions = JSON.parse(answer) as NodeJS.ProcessVersions;
+  if (versions.node === version) return versions;
+  throw new Error(`cannot use bin/node: it says ${versions.node}, wanted ${version}`);
+}
+
+/** What is linked into a Node of another architecture, which cannot run here: the same as into this one. */
+function ownVersions({ version }: PortableNode): NodeJS.ProcessVersions {
+  if (process.versions.node === version) return process.versions;
+  const own = process.versions.node;
+  throw new Error(`cannot tell what is in Node ${version}: this build runs on Node ${own}; run it by npm run build`);
+}
+
+/** The C library in init is that of the compiler. */
+function debianPackages(libraries: readonly string[], compiler: string, arch: Arch): DebianPackage[] {
+  const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
+  const inInit = compiler.startsWith('musl') ? 'musl-dev' : `libc6-dev${cross}`;
+  const found = [...libraries.map(packageOf), packageNamed(inInit)].filter((it) => it !== undefined);
+  return [...new Map(found.map((it) => [it.name, it])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function layApp(
@@ -94,7 +126,7 @@ async function layApp(
   node: PortableNode | undefined,
   isNative: boolean,
   release: Release,
-): Promise<void> {
+): Promise<readonly BundledPackage[]> {
   const app = join(directory, 'app');
   const bundles = await makeBundles(ROOT, release);
   // V8 takes a cache only under the version that made it, so Node's version is part of what the mark stands for.
@@ -104,6 +136,7 @@ async function layApp(
   placeBundles(app, join(directory, 'licenses'), bundles);
   placeContent(join(app, 'run.cjs'), run);
   const cache = join(app, 'run.cache');
-  if (!node || !isNative || readIfThere(cache)?.toString('latin1', 0, mark.length) === mark) return;
-  placeContent(cache, makeCache(node, run));
+  const isFresh = readIfThere(cache)?.toString('latin1', 0, mark.length) === mark;
+  if (node && isNative && !isFresh) placeContent(cache, makeCache(node, run));
+  return bundles.packages;
 }

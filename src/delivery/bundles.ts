@@ -9,7 +9,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
 import { placeContent } from './place.ts';
 
 export interface Bundles {
@@ -19,6 +19,17 @@ export interface Bundles {
   readonly launcher: string;
   /** Licence texts of the packages in the bundles, one section each. */
   readonly licenses: string;
+  readonly packages: readonly BundledPackage[];
+  /** The source files of all bundles, relative to the root, as esbuild read them. */
+  readonly inputs: readonly string[];
+}
+
+export interface BundledPackage {
+  /** Relative to the root. */
+  readonly directory: string;
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
 }
 
 export interface Release {
@@ -90,12 +101,16 @@ export async function makeBundles(root: string, release: Release): Promise<Bundl
   });
   const pino = await build({ ...common, entryPoints: ['pino'], plugins: [withoutWorkers] });
   const launcher = await build({ ...common, entryPoints: [join(root, 'src/delivery/launcher/launcher.ts')] });
+  const inputs = [run, tools, pino, launcher].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const packages = packagesOf(root, inputs);
   return {
     run: asciiTextOf(run.outputFiles),
     tools: asciiTextOf(tools.outputFiles),
     pino: asciiTextOf(pino.outputFiles),
     launcher: asciiTextOf(launcher.outputFiles),
-    licenses: licensesOf(root, [run.metafile, tools.metafile, pino.metafile]),
+    licenses: packages.map((it) => licenseOf(root, it)).join('\n'),
+    packages,
+    inputs,
   };
 }
 
@@ -152,18 +167,16 @@ function toolsEntry(lazy: ReadonlySet<string>): string {
   return `declare const require: (name: string) => unknown;\nmodule.exports = { modules: {\n${entries.join('\n')}\n} };\n`;
 }
 
-function licensesOf(root: string, metafiles: readonly Metafile[]): string {
-  const files = metafiles.flatMap(({ inputs }) => Object.keys(inputs));
-  const packages = new Set(files.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
-  return [...packages]
-    .sort()
-    .map((directory) => licenseOf(root, directory))
-    .join('\n');
+function packagesOf(root: string, inputs: readonly string[]): BundledPackage[] {
+  const found = inputs.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  return [...new Set(found)].sort().map((directory) => {
+    const manifest = readFileSync(join(root, directory, 'package.json'), 'utf8');
+    const { name, version, license } = JSON.parse(manifest) as BundledPackage;
+    return { directory, name, version, license };
+  });
 }
 
-function licenseOf(root: string, directory: string): string {
-  const manifest = readFileSync(join(root, directory, 'package.json'), 'utf8');
-  const { name, version, license } = JSON.parse(manifest) as Record<string, string>;
+function licenseOf(root: string, { directory, name, version, license }: BundledPackage): string {
   const names = ['LICENSE', 'license', 'LICENSE.md', 'LICENSE.txt'];
   const path = names.map((file) => join(root, directory, file)).find((file) => existsSync(file));
   const text = path ? readFileSync(path, 'utf8').trim() : `License: ${license}`;

@@ -10,7 +10,7 @@ import type { PortableNode } from './portable-node.ts';
 /** As `src/init/start/node.c` starts it, and the seed by which two builds give the same bytes. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1', '--random-seed=1'];
 
-export function makeCache({ command }: PortableNode, run: string): Buffer {
+export function makeCache({ command }: Pick<PortableNode, 'command'>, run: string): Buffer {
   const work = mkdtempSync(join(tmpdir(), 'sexton-cache-'));
   try {
     writeFileSync(join(work, 'run.cjs'), run);

@@ -30,7 +30,8 @@ export function weigh(bytes: number, name: string): string {
   return `${(bytes / 1024).toFixed(0).padStart(9)} KiB  ${name}`;
 }
 
-function filesIn(directory: string): string[] {
+/** Relative to the directory, sorted. */
+export function filesIn(directory: string): string[] {
   const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
   return paths.filter((path) => statSync(join(directory, path)).isFile());
 }

@@ -21,6 +21,8 @@ export interface PortableNode {
   readonly version: string;
   /** Command line up to and including Node, for running it from `directory`. */
   readonly command: readonly [string, ...string[]];
+  /** Where the files in `lib` were taken from. */
+  readonly libraries: readonly string[];
 }
 
 const TRIPLES: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
@@ -55,12 +57,12 @@ export function layNode(
   const { prefix, version } = installed;
   const source = join(prefix, 'bin', 'node');
   layProgram(join(directory, 'bin', 'node'), source, icu, join(stamps, `node-${arch}.json`), version);
-  const loader = layLibraries(directory, arch, source);
+  const { loader, libraries } = layLibraries(directory, arch, source);
   placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(prefix, 'LICENSE')));
   layLibraryLicenses(directory);
   placeContent(join(directory, 'licenses', 'loader.txt'), CHANGES);
   const lib = join(directory, 'lib');
-  return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')] };
+  return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')], libraries };
 }
 
 function layProgram(target: string, source: string, icu: Icu, stamp: string, version: string): void {
@@ -89,14 +91,16 @@ function recipe(): string {
   return hash.digest('hex');
 }
 
-/** Returns the file name of the loader. */
-function layLibraries(directory: string, arch: Arch, program: string): string {
+/** Returns the file name of the loader, and where all of them come from. */
+function layLibraries(directory: string, arch: Arch, program: string): { loader: string; libraries: string[] } {
   const { interpreter, needed } = readNeeds(program);
   if (!interpreter) throw new Error(`cannot lay libraries: ${program} names no loader; a static Node needs none`);
   const loader = basename(interpreter);
   const wanted = new Set([loader, ...needed]);
+  const libraries: string[] = [];
   for (const name of wanted) {
     const path = findLibrary(name, arch);
+    libraries.push(path);
     const content = readFileSync(path);
     for (const next of readNeeds(path, content).needed) wanted.add(next);
     const isLoader = name === loader;
@@ -104,7 +108,7 @@ function layLibraries(directory: string, arch: Arch, program: string): string {
     placeContent(join(directory, 'lib', name), laid, isLoader ? 0o755 : 0o644);
   }
   for (const name of readdirSync(join(directory, 'lib'))) if (!wanted.has(name)) rmSync(join(directory, 'lib', name));
-  return loader;
+  return { loader, libraries };
 }
 
 function findLibrary(name: string, arch: Arch): string {

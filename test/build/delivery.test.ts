@@ -56,7 +56,7 @@ test('the code cache is the same whenever it is made', () => {
   const [loader = '', ...rest] = NODE;
   const app = join(DELIVERED, 'app');
   const run = readFileSync(join(app, 'run.cjs'), 'utf8');
-  const cache = makeCache({ version: '', command: [loader, ...rest] }, run);
+  const cache = makeCache({ command: [loader, ...rest] }, run);
   assert.ok(cache.equals(readFileSync(join(app, 'run.cache'))));
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { layInventory } from '../../src/delivery/inventory.ts';
@@ -59,6 +59,20 @@ test('what is installed is whole, says so in one line, and a second time only lo
   );
   // The installed copy can install to the next volume.
   assert.equal(install([temporaryDirectory()], { program: join(target, 'sexton') }).status, 0);
+});
+
+test('--expect installs only the sexton with that digest, and copies nothing of another', () => {
+  const digest = execFileSync('sha256sum', [join(dirname(SEXTON), 'inventory')], { encoding: 'utf8' }).slice(0, 64);
+  const target = temporaryDirectory();
+  const other = install(['--expect', `sha256:${'0'.repeat(64)}`, target]);
+  assert.equal(other.status, 125);
+  const why = `its digest is sha256:${digest}, and --expect names sha256:0{64}; run this command from .*`;
+  assert.match(other.stderr, new RegExp(`^sexton: cannot install from \\S+: ${why}\\n$`));
+  assert.deepEqual(readdirSync(target), []);
+  const wrong = install(['--expect', digest, target]);
+  assert.equal(wrong.status, 125);
+  assert.match(wrong.stderr, /--expect [0-9a-f]{64}: is no digest; write sha256: and 64 hexadecimal digits\n$/);
+  assert.equal(install(['--expect', `sha256:${digest}`, target]).status, 0);
 });
 
 test('another user installs into a directory that all may write, for all users', { skip: needsRoot }, () => {

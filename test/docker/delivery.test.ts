@@ -102,6 +102,9 @@ test('the image holds only /sexton as its inventory lists it, and runs as an unp
   assert.equal(layInventory(join(dir, 'sexton')), inventoryDigest(inventory));
   const names = inventory.split('\n').map((line) => line.split(' ').at(-1) ?? '');
   assert.ok(!names.some((name) => /npm|corepack|include/.test(name)), inventory);
+  const sbom = readFileSync(join(dir, 'sexton', 'sbom.cdx.json'), 'utf8');
+  for (const part of ['generic/node', ...['libc6', 'libstdc%2B%2B6', 'musl-dev'].map((it) => `deb/debian/${it}`)])
+    assert.ok(sbom.includes(`"pkg:${part}@`), part);
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const inspected = await podman('image', 'inspect', images.sexton);
   const [{ Config, Size }] = JSON.parse(inspected) as [{ Config: Record<string, unknown>; Size: number }];

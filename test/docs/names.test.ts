@@ -26,12 +26,14 @@ const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   aws: ['cli-input-json'],
   cosign: ['certificate-oidc-issuer', 'certificate-identity-regexp'],
   helm: ['post-renderer'],
-  npm: ['global'],
+  gh: ['repo'],
+  npm: ['global', 'silent'],
   'sha256sum, git': ['check', 'quiet', 'short'],
   'tini, dumb-init': ['single-child', 'rewrite', 'verbose', 'help', 'version', 'init'],
   'servers and sidecars': ['hook-master-start', 'graceful-timeout', 'quitquitquit', 'health-check', 'drain-time-s'],
   'inference servers': ['enable-metrics', 'metrics'],
   curl: ['unix-socket'],
+  'setpriv, unshare': ['reuid', 'regid', 'clear-groups', 'no-new-privs', 'bounding-set', 'net'],
   'programs of build and test': 'arch cluster icu picture grep minutes rounds runs seed trace'.split(' '),
 };
 const FOREIGN = new Set(Object.values(OTHER_FLAGS).flat());

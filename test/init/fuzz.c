@@ -64,7 +64,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_END_WITH:
       check_words(op, body, length);
       require(op->id >= 1 && op->limit <= MAX_MAINS && op->length <= MAX_PREPARED_BYTES);
-      require(op->signal >= (op->kind == OP_END_WITH) && op->signal <= MAX_SIGNAL);
+      require(op->signal >= (op->kind == OP_END_WITH ? 1 : 0) && op->signal <= MAX_SIGNAL);
       break;
     case OP_END_HELPER:
     case OP_FIRST_ONLY:

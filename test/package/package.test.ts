@@ -10,7 +10,7 @@ import { readNeeds } from '../../src/delivery/elf.ts';
 import { manifestOf } from '../../src/delivery/manifest.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
-import { environmentOn, MAJORS, npm, packed } from './installed.ts';
+import { environmentOn, installInto, MAJORS, npm, packed } from './installed.ts';
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
@@ -47,6 +47,20 @@ test('the manifest has no dependencies or scripts, and the repository itself can
   for (const key of [...dependencies, 'scripts', 'private']) assert.equal(manifest[key], undefined, key);
   assert.deepEqual(manifest.publishConfig, { access: 'public', provenance: true });
   assert.equal(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).private, true);
+});
+
+test('npm uninstall leaves no file of the package', async (t) => {
+  const scratch = await tempGraveyard(t);
+  const root = scratch.path('folder');
+  mkdirSync(root);
+  installInto(root);
+  const found = (): string[] => readdirSync(join(root, 'node_modules'), { recursive: true, encoding: 'utf8' });
+  assert.ok(found().includes('.bin/sexton'));
+  npm(root, ['uninstall', 'sexton']);
+  assert.deepEqual(
+    found().filter((path) => path.includes('sexton')),
+    [],
+  );
 });
 
 test('in the release workflow the manifest names the repository that it is published from', () => {

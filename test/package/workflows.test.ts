@@ -51,7 +51,7 @@ test('each job of the release may do what it is for and nothing else', () => {
       ['package', { contents: 'read' }],
       ['npm', { 'id-token': 'write' }],
       ['image', { contents: 'read', packages: 'write', 'id-token': 'write' }],
-      ['release', { contents: 'write' }],
+      ['release', { contents: 'write', 'id-token': 'write', attestations: 'write' }],
     ],
   );
 });

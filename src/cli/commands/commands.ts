@@ -195,10 +195,11 @@ Exit code 0: it is written. 125: it is not; the message says why.
 `,
   },
   install: {
-    usage: ['install [--remove-old] [--graveyard DIR] DIR'],
+    usage: ['install [--remove-old] [--expect sha256:DIGEST] [--graveyard DIR] DIR'],
     summary: 'copy this sexton onto a volume, for other containers to run DIR/sexton',
     flags: [
       { name: 'remove-old', help: 'Remove what an older sexton left there, even if something may still run from it.' },
+      { name: 'expect', takes: 'sha256:DIGEST', help: 'Install only the sexton whose inventory has this digest.' },
       {
         name: 'graveyard',
         takes: 'DIR',
@@ -347,7 +348,17 @@ Exit code 0: it is written. 125: it is not; the message says why.
     summary: 'print the JSON Schema of a configuration file, or of what report prints',
     flags: [],
   },
-  version: { usage: ['version'], summary: 'print the version, and the commit that it was built from', flags: [] },
+  version: {
+    usage: ['version [--json | --spdx]'],
+    summary: 'print the version, and the commit that it was built from',
+    flags: [
+      { name: 'json', help: 'As JSON, with all parts of the sexton directory.' },
+      {
+        name: 'spdx',
+        help: 'The bill of materials of the sexton directory in SPDX 2.3; sbom.cdx.json has it in CycloneDX.',
+      },
+    ],
+  },
   help: { usage: ['help [TOPIC]'], summary: 'print this, or one topic; every subcommand is a topic, too', flags: [] },
 } as const satisfies Readonly<Record<string, CommandHelp>>;
 

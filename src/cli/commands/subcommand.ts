@@ -34,7 +34,7 @@ const LOADERS: Readonly<Record<Exclude<CommandName, 'run'>, () => Promise<Runner
   uninject: async () => (await import('./inject.ts')).uninject,
   completion: async () => (await import('./help/completion.ts')).completion,
   schema: async () => (await import('./schema.ts')).schema,
-  version: async () => (await import('./version.ts')).version,
+  version: async () => (await import('./version/version.ts')).version,
   help: async () => (await import('./help/help.ts')).help,
 };
 

@@ -152,7 +152,7 @@ static bool read_dumb_init(struct drop_in *line, struct options *o, char *const 
 }
 
 struct drop_in read_drop_in(const struct inherited *in) {
-  struct options o = {.argv = in->argv, .argc = in->argc, .at = 1, .cluster = ""};
+  struct options o = {.argv = in->argv, .argc = in->argc, .at = 1, .cluster = "", .value = ""};
   struct drop_in line = {.as = in->argc > 0 ? name_called(in->argv[0]) : AS_SEXTON, .subreaper = true};
   bool starts = false;
   forward_all(&line);

@@ -1,10 +1,11 @@
 /**
- * `sexton install [--remove-old] [--graveyard DIR] DIR`: copies the self-contained directory that this program runs
+ * `sexton install [--remove-old] [--expect DIGEST] [--graveyard DIR] DIR`: copies the self-contained directory that this program runs
  * from onto a volume, for an init container whose image has neither cp nor a shell. A container that mounts the volume
  * at /sexton starts /sexton/sexton. With a graveyard it does what `sexton begin` does, too.
  */
 import { join } from 'node:path';
 import { flagLabel } from '../../../config/given.ts';
+import { show } from '../../../config/notation/parse.ts';
 import { print } from '../../../text/print.ts';
 import { versionNumber } from '../../../text/version.ts';
 import { badArguments, readArguments } from '../arguments.ts';
@@ -27,6 +28,7 @@ export async function install(args: readonly string[]): Promise<void> {
     target,
     version: versionNumber(),
     removeOld: flags['remove-old'] === true,
+    expected: flags.expect === undefined ? undefined : digestOf(flags.expect),
   });
   const { graveyard } = flags;
   if (graveyard !== undefined) await beginIn('install', graveyard, flagLabel('graveyard', graveyard));
@@ -38,4 +40,10 @@ export async function install(args: readonly string[]): Promise<void> {
     : `${what} was in ${target} already: ${whole}, checked in ${seconds} s`;
   const kept = others.length === 0 ? '' : `; kept ${others.join(', ')}, from which something may still run`;
   await print(`${did}${kept}\n`);
+}
+
+function digestOf(text: string): string {
+  const [, digest] = /^sha256:([0-9a-f]{64})$/.exec(text) ?? [];
+  if (digest !== undefined) return digest;
+  throw badArguments('install', `--expect ${show(text)}: is no digest; write sha256: and 64 hexadecimal digits`);
 }

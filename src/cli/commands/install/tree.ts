@@ -24,6 +24,8 @@ export interface Installation {
   readonly version: string;
   /** Remove other versions: nothing runs from them any more. */
   readonly removeOld: boolean;
+  /** The digest that the inventory must have, in hex. */
+  readonly expected?: string | undefined;
 }
 
 export interface Installed {
@@ -43,8 +45,10 @@ const PARTIAL = '.sexton-';
 /** A copy takes seconds. An older one was left by a run that was killed. */
 const MAX_COPY_MS = 60_000;
 
-export async function installTree({ source, target, version, removeOld }: Installation): Promise<Installed> {
+export async function installTree({ source, target, version, removeOld, expected }: Installation): Promise<Installed> {
   const { files, digest } = await readInventory(source);
+  if (expected !== undefined && expected !== digest)
+    notInstallable(source, `its digest is sha256:${digest}, and --expect names sha256:${expected}`);
   const name = `${version}-${digest.slice(0, 16)}`;
   const versions = join(target, VERSIONS);
   const place = join(versions, name);
