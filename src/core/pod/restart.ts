@@ -29,8 +29,9 @@ export function hear(
       : { ...restart, passed: passedWith(restart.passed, ask) };
   if (restart === undefined) return ask;
   if (stop === undefined) return { ...ask, passed: passedWith(restart.passed, restart) };
-  if (covers(ask, restart)) return follow(restart, ask);
   const { next } = restart;
+  if (covers(ask, restart))
+    return { ...follow(restart, ask), next: next !== undefined && covers(ask, next) ? undefined : next };
   if (ask.requestedMs < restart.requestedMs) return { ...follow(restart, ask), next: next ?? askOf(restart) };
   return next === undefined || ask.requestedMs > next.requestedMs ? { ...restart, next: ask } : undefined;
 }
