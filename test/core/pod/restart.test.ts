@@ -51,7 +51,7 @@ describe('a request during a restart', () => {
     assert.equal(during(ask(0), ask(100, { byRule: 88 })).atMs, 100);
   });
 
-  it('a request that takes the place of a restart leaves a later one that it does not cover waiting', () => {
+  it('one that takes the place of a restart leaves a later one waiting', () => {
     const life = new Life(main(GRACE, traps(10_000)));
     for (const each of [ask(0, { byRule: 88 }), ask(200)]) life.feed({ type: 'restartAsked', ask: each });
     const { requestedMs, next } = hear('self', life.state, ask(100, { byRule: 88 })) ?? {};
