@@ -7,8 +7,8 @@ import { Dice } from './dice.ts';
 import { RESTART_ALL_CODE } from './draw-members.ts';
 import type { Fault, MemberScenario, Scenario } from './scenario.ts';
 
-/** What a restart may take with all that it may wait for. After this no member is due any more. */
-export const RESTARTED_MS = 90_000;
+/** What two restarts may take: a grace period of 30 s each, and 30 s in which the platform may restart all. */
+export const RESTARTED_MS = 120_000;
 
 export function withRestarts(scenario: Scenario): Scenario {
   const dice = new Dice(scenario.seed, 3);

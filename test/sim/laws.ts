@@ -36,6 +36,7 @@ import {
   isMisledBySilence,
   isMixedUp,
   isOf,
+  isUnheard,
   mainsOf,
   quorumHasFinished,
 } from './truth.ts';
@@ -455,14 +456,15 @@ export class Laws {
 /**
  * A file of kubexit says no more than Born. One of an earlier life looks alive without sockets, and is all that was
  * seen when the rest was wiped away. A death that nothing ties to another pod is believed after 10 s, if no container
- * of that name has been started by then.
+ * of that name has been started by then, or none that could write.
  */
 function isMisleading(world: World, by: Container, gate: string): boolean {
   const { scenario, agenda } = world;
   const { stale, sockets } = scenario.volume;
   const isWiped = scenario.faults.some((fault) => fault.do === 'wipe');
+  const member = world.memberNamed(gate);
   const isUncontradicted =
-    world.memberNamed(gate)?.container === undefined && agenda.monoMs - by.startedAtMs >= DOUBTED_MS;
+    agenda.monoMs - by.startedAtMs >= DOUBTED_MS && (member?.container === undefined || isUnheard(world, by, member));
   return stale.some(({ name, is, of }) => {
     if (name !== gate) return false;
     if (is === 'kubexit') return true;

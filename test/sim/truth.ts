@@ -135,7 +135,7 @@ export const DOUBTED_MS = 10_000;
  * has failed since it started, or it started less than 10 s ago. Or its supervisor hangs, or each dies before it can
  * write, or init is alone and writes nothing.
  */
-function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
+export function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const { tombstone } = seenBy(by, name) ?? {};
   if (tombstone?.Died === undefined || isTied(by, tombstone, kubelet.restartsOfAll > 0)) return false;
   if (container === undefined) return true;
