@@ -44,7 +44,7 @@ test('E1 a missing example is named together with those that exist, in one line'
   const { stderr, status } = spawnSync(NODE, [join(ROOT, 'examples/run.ts'), 'singal-demo'], { encoding: 'utf8' });
   assert.match(
     stderr,
-    /^example: no such example: singal-demo; there are controller-demo, demo, [-a-z, ]+, web-server\n$/,
+    /^example: no such example: singal-demo; there are agent-sandbox, controller-demo, demo, [-a-z, ]+, web-server\n$/,
   );
   assert.equal(status, 2);
 });

@@ -60,7 +60,8 @@ export class TerminationLogWriter {
     const { member, terminationLog } = this.#options;
     for (let state = this.#latest; state !== undefined && terminationLog !== undefined; state = this.#latest) {
       this.#latest = undefined;
-      await write(terminationLog, formatEvidence(evidenceOf(member, state)));
+      const text = withRoom(formatEvidence(evidenceOf(member, state)));
+      await write(terminationLog, text, besideCommand);
     }
     this.#writing = undefined;
   }
@@ -78,7 +79,11 @@ export async function leaveRefusal(
 const MAX_WRITING_MS = 1_000;
 
 /** Resolves to what went wrong, in words; undefined: nothing that is worth a line of the log. */
-async function write({ path, isNamed }: TerminationLog, text: string): Promise<string | undefined> {
+async function write(
+  { path, isNamed }: TerminationLog,
+  text: string,
+  choose: typeof keptOf = keptOf,
+): Promise<string | undefined> {
   const { constants, promises } = process.getBuiltinModule('node:fs');
   let file: FileHandle | undefined;
   try {
@@ -86,11 +91,12 @@ async function write({ path, isNamed }: TerminationLog, text: string): Promise<s
     const flags = constants.O_RDWR | constants.O_NONBLOCK | (isNamed ? constants.O_CREAT : constants.O_NOFOLLOW);
     file = await promises.open(path, flags, 0o644);
     if (!(await file.stat()).isFile()) return isNamed ? `cannot write ${path}: it is no regular file` : undefined;
-    const kept = keptOf(await readStart(file), text);
+    const there = await readStart(file);
+    const kept = choose(there, text);
     if (kept === undefined) return undefined;
     // The text is written before the rest is cut off: a KILL in between leaves more than nothing.
     await file.write(kept, 0, kept.length, 0);
-    await file.truncate(kept.length);
+    if (kept.length < there.length) await file.truncate(kept.length);
     return undefined;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -115,6 +121,20 @@ function keptOf(there: Buffer, text: string): Buffer | undefined {
   if (end === 0 || end === there.length) return Buffer.from(text);
   return there.length < MAX_READ ? there.subarray(end) : undefined;
 }
+
+/** The same while the command lives and may append its own message, which nothing may write over or cut off. */
+function besideCommand(there: Buffer, text: string): Buffer | undefined {
+  const isOursAlone = there.indexOf(OURS) === 0 && there.indexOf('\n') === there.length - 1;
+  return there.length === 0 || isOursAlone ? Buffer.from(text) : undefined;
+}
+
+/** With blanks before its last brace, so that the next text has the same length. */
+function withRoom(text: string): string {
+  const bytes = Buffer.byteLength(text);
+  return text.replace(/}\n$/, `${' '.repeat(Math.ceil(bytes / ROOM) * ROOM - bytes)}}\n`);
+}
+
+const ROOM = 1_024;
 
 /** Our evidence, and as much of the application's message as Kubernetes would keep. */
 const MAX_READ = 2 * MAX_EVIDENCE_BYTES;
