@@ -456,7 +456,7 @@ export class Laws {
 /**
  * A file of kubexit says no more than Born. One of an earlier life looks alive without sockets, and is all that was
  * seen when the rest was wiped away. A death that nothing ties to another pod is believed after 10 s, if no container
- * of that name has been started by then, or none that could write.
+ * of that name could write until then.
  */
 function isMisleading(world: World, by: Container, gate: string): boolean {
   const { scenario, agenda } = world;
