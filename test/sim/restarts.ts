@@ -212,9 +212,8 @@ export class Restarts {
     if (agenda.nowMs - calmAtMs < RESTARTED_MS - 5_000 && !kubelet.isDeleting)
       return void agenda.at(calmAtMs + RESTARTED_MS - 5_000, undefined, () => this.#judge(asked));
     this.#judged.add(asked);
-    // A member asks by its tombstone alone.
-    if (ask.by !== BY_FAULT && !this.#told.has(ask.requestedMs)) {
-      this.#world.count('excused: a main that asked for a restart could not write that before it ended');
+    if (ask.by !== BY_FAULT && this.#isLostWithAsker(ask)) {
+      this.#world.count('excused: a main that asked for a restart was gone before others could read it');
       return kubelet.endWhatIsLeft();
     }
     for (const [container, lastSpawned] of before) {
@@ -253,6 +252,13 @@ export class Restarts {
     return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs);
   }
 
+  /** A member asks by its tombstone alone. It could not write that, or its next container has written over it soon. */
+  #isLostWithAsker({ by, requestedMs }: RestartAsk): boolean {
+    const isNext = ({ member: { name }, startedAtMs }: Container): boolean =>
+      by.startsWith(`${name}: `) && startedAtMs > requestedMs && startedAtMs < requestedMs + LOOK_MS;
+    return !this.#told.has(requestedMs) || this.#world.containers.some(isNext);
+  }
+
   /** A member that should take part has no supervisor that could. */
   #isHeldUp({ among }: RestartAsk): boolean {
     const isLost = this.#world.members.some(({ loss, name }) => loss !== undefined && takesPart(among, name));
@@ -278,5 +284,7 @@ export class Restarts {
   }
 }
 
+/** The time from one look to the next, where no event comes. */
+const LOOK_MS = 6_000;
 /** A look comes round, and another one. */
 const SETTLING_MS = 12_000;
