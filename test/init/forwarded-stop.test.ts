@@ -42,3 +42,19 @@ onBench('K13 a late supervisor does not repeat a stop that init has forwarded', 
   supervisor.commit('kill', 1, SIGKILL);
   await supervisor.skip('exited', 'group-gone');
 });
+
+onBench('K13 a supervisor that has not heard of a forwarded stop does not let init forward another', async (bench) => {
+  const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', ...TELLER]);
+  const once = ['forward-once', 1, 1, SIGTERM, SIGTERM] as const;
+  supervisor.commit(...once, 'kill', 1, SIGUSR1);
+  await init.says('up\nmark\n');
+  send(init.pid, 'SIGTERM');
+  assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), ['15', '15']);
+  await init.says('up\nmark\nterm\n');
+  supervisor.commit(...once, 'kill', 1, SIGUSR1);
+  await init.says('up\nmark\nterm\nmark\n');
+  send(init.pid, 'SIGTERM');
+  assert.equal((await supervisor.expect('signal'))[0], '15');
+  supervisor.commit('kill', 1, SIGKILL);
+  await supervisor.skip('exited', 'group-gone');
+});

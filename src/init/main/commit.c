@@ -40,6 +40,13 @@ static bool was_forwarded(const struct queue *queue, int number) {
   return false;
 }
 
+/* Its supervisor has not heard of it, and would have the next one forwarded as well. */
+static bool has_forwarded_stop(const struct queue *queue) {
+  for (size_t i = 0; i < queue->count; i++)
+    if (queue->events[i].kind == EV_FORWARDED && queue->events[i].flag) return true;
+  return false;
+}
+
 static void acknowledge_events(struct init *init, uint64_t seq) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count && queue->events[i].seq <= seq; i++)
@@ -84,7 +91,8 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_FORWARD:
       return set_route(&init->forwarding.always, op);
     case OP_FORWARD_ONCE:
-      return set_route(&init->forwarding.once, op);
+      if (!has_forwarded_stop(&init->queue)) set_route(&init->forwarding.once, op);
+      return;
     case OP_FALLBACK:
       init->forwarding.fallback = (struct fallback){op->stops, op->signal, op->wait_ms, op->grace_ms, op->at};
       return;
