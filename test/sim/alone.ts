@@ -1,5 +1,6 @@
 /** Whether the pod stops or one container alone: verdicts must be true, and a lone stop noticed where it can be. */
 import type { MemberConfig } from '../../src/core/config.ts';
+import { isRestarting } from '../../src/core/pod/restart.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import type { World } from './world.ts';
@@ -27,6 +28,9 @@ export function wrongVerdict({ world }: Container, { before, after }: Step): str
 export function watchLoneStop(world: World, container: Container, breaks: (what: string) => void): void {
   const { agenda } = world;
   const sinceMs = agenda.nowMs;
+  // In a restart of some members it keeps their deadline, so that nobody takes its stop for that of the pod.
+  if (container.brain !== undefined && isRestarting(container.brain.state))
+    return world.count('excused: stopped alone in a restart in place');
   const observers = world.members.flatMap((member) => {
     const { container: other, config } = member;
     const isObserver = other !== undefined && other !== container && isUnasked(other) && goesOn(other);
