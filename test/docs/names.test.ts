@@ -31,7 +31,7 @@ const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'sha256sum, git': ['check', 'quiet', 'short'],
   'tini, dumb-init': ['single-child', 'rewrite', 'verbose', 'help', 'version', 'init'],
   'servers and sidecars': ['hook-master-start', 'graceful-timeout', 'quitquitquit', 'health-check', 'drain-time-s'],
-  'inference servers': ['enable-metrics', 'metrics'],
+  'inference servers': ['enable-metrics', 'metrics', 'exit-timeout-secs'],
   curl: ['unix-socket'],
   'setpriv, unshare': ['reuid', 'regid', 'clear-groups', 'no-new-privs', 'bounding-set', 'net'],
   'programs of build and test': 'arch cluster icu picture grep minutes rounds runs seed trace'.split(' '),

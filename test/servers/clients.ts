@@ -109,7 +109,7 @@ function quick(stage: Stage, exchange: Exchange): Promise<Ending> {
   });
 }
 
-function httpWith(agent: Agent | false): Exchange {
+export function httpWith(agent: Agent | false): Exchange {
   return ({ host }, path, onBody, onEnd) => {
     const outgoing = request({ host, port: PORT, path, agent }, (response) => {
       let body = '';

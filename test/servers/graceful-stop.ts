@@ -123,7 +123,7 @@ export function skipOf({ program, packages }: Installed): string | false {
   return existsSync(program) ? false : `${program} is not installed (apt-get install ${packages})`;
 }
 
-function exchangeOf({ exchange }: HttpServer, stage: Stage): Exchange {
+export function exchangeOf({ exchange }: HttpServer, stage: Stage): Exchange {
   return exchange?.(stage) ?? getByHttp;
 }
 

@@ -4,9 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { describe } from 'node:test';
 import { pythonApp, rubyApp } from './apps.ts';
-import { LOG, testGracefulStop } from './graceful-stop.ts';
+import { type HttpServer, LOG, testGracefulStop } from './graceful-stop.ts';
+import { testIdleCheck } from './idle-check.ts';
 import { PORT, type Stage } from './stage.ts';
 
+const METRICS_PORT = 18_405;
 const WORKERS = 3;
 const HOOK = ['--hook-master-start', 'unix_signal:15 gracefully_kill_them_all'];
 
@@ -111,19 +113,12 @@ http://:${PORT} {
     },
   });
 
-  for (const mode of [[], ['-W']]) {
-    testGracefulStop({
-      program: '/usr/sbin/haproxy',
-      packages: 'haproxy',
-      preset: 'haproxy',
-      title: mode.length === 0 ? 'haproxy' : 'haproxy with a master',
-      ladder: 'USR1',
-      wrong: 'TERM',
-      prepare: (stage) => ['/usr/sbin/haproxy', ...mode, '-f', configure(stage)],
-      says: /Proxy web stopped/,
-      isClean: (_stage, output) => assert.match(output, /GET \/slow HTTP\/1.1/),
-    });
-  }
+  for (const mode of [[], ['-W']]) testGracefulStop(haproxy(mode));
+  testIdleCheck(haproxy([]), {
+    metric: 'haproxy_backend_current_sessions',
+    port: METRICS_PORT,
+    miscounting: (check) => check.replace('backend', 'frontend'),
+  });
 
   testGracefulStop({
     program: '/usr/sbin/lighttpd',
@@ -261,6 +256,20 @@ http://:${PORT} {
   });
 });
 
+function haproxy(mode: readonly string[]): HttpServer {
+  return {
+    program: '/usr/sbin/haproxy',
+    packages: 'haproxy',
+    preset: 'haproxy',
+    title: mode.length === 0 ? 'haproxy' : 'haproxy with a master',
+    ladder: 'USR1',
+    wrong: 'TERM',
+    prepare: (stage) => ['/usr/sbin/haproxy', ...mode, '-f', configure(stage)],
+    says: /Proxy web stopped/,
+    isClean: (_stage, output) => assert.match(output, /GET \/slow HTTP\/1.1/),
+  };
+}
+
 function configure({ write, host, backendPort }: Stage): string {
   return write(
     'haproxy.cfg',
@@ -278,6 +287,9 @@ frontend web
   default_backend app
 backend app
   server app ${host}:${backendPort}
+frontend metrics
+  bind ${host}:${METRICS_PORT}
+  http-request use-service prometheus-exporter if { path /metrics }
 `,
   );
 }
