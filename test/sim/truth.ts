@@ -147,9 +147,9 @@ export function isUnheard({ troubles, agenda, kubelet }: World, by: Container, {
   return hasFailed || isLost || isYoung || (container.isRunning && isWithoutWord(container));
 }
 
-/** It has no supervisor, or one that hangs or has hung until just now. */
+/** It has no supervisor, or one that hangs or has hung until just now, perhaps with the machine. */
 function isWithoutWord({ actor, brain, world }: Container): boolean {
-  const frozenUntilMs = Math.max(actor.frozenUntilMs, brain?.actor.frozenUntilMs ?? 0);
+  const frozenUntilMs = Math.max(actor.frozenUntilMs, brain?.actor.frozenUntilMs ?? 0, world.agenda.pausedUntilMs);
   return brain === undefined || world.agenda.nowMs - frozenUntilMs < LATE_MS;
 }
 
