@@ -77,14 +77,14 @@ export class Dues {
     // It leaves each time before it can know, which takes 10 s: it is not restarted in place, cannot be started, or
     // waits for less.
     const { session, restart, startAfter, startTimeoutMs } = member.config;
-    const { policy, begins } = this.#world.scenario;
-    const doubts = session === undefined || (!begins && this.#world.members.some((it) => restartsAll(it.config)));
+    const { policy, begins, faults, volume } = this.#world.scenario;
+    const hasBegun = begins && !faults.some((fault) => fault.do === 'wipe');
+    const doubts = session === undefined || (!hasBegun && this.#world.members.some((it) => restartsAll(it.config)));
     const isHasty = startAfter.length > 0 && startTimeoutMs < STALE_AFTER_MS;
     const leavesEarly = restart === 'never' || member.hasFailedStarts || isHasty;
     const isRestless = doubts && leavesEarly && policy === 'OnFailure';
     if (isRestless) count('excused: it leaves before it knows, each time');
     // No member can tell that a lost one is gone, so a sidecar that may serve it has no end.
-    const { volume, faults } = this.#world.scenario;
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
     const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.#world, member);
