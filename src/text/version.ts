@@ -11,6 +11,12 @@ export function versionNumber(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
+/** undefined: it runs from source. */
+export function commitOf(): string | undefined {
+  return typeof __SEXTON_COMMIT__ === 'string' ? __SEXTON_COMMIT__ : undefined;
+}
+
 export function commitText(): string {
-  return typeof __SEXTON_COMMIT__ === 'string' ? `commit ${__SEXTON_COMMIT__}` : 'from source';
+  const commit = commitOf();
+  return commit === undefined ? 'from source' : `commit ${commit}`;
 }

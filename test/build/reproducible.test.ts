@@ -23,7 +23,7 @@ test('another user builds the same bytes, in another place, with other settings'
   const { commit } = JSON.parse(execFileSync(SEXTON, ['version', '--json'], { encoding: 'utf8' })) as {
     commit: string;
   };
-  execFileSync(NODE, [join(place, 'src/delivery/build.ts'), '--commit', commit.replace('commit ', '')], {
+  execFileSync(NODE, [join(place, 'src/delivery/build.ts'), '--commit', commit], {
     uid: UID,
     gid: UID,
     cwd: '/',

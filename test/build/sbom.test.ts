@@ -107,7 +107,7 @@ test('it has the packages of Debian that the libraries are from, with their vers
 test('sexton version --json has the version, the commit and the same parts', () => {
   const said = JSON.parse(execFileSync(SEXTON, ['version', '--json'], { env: {}, encoding: 'utf8' }));
   const text = execFileSync(SEXTON, ['version'], { env: {}, encoding: 'utf8' });
-  assert.equal(text, `sexton ${said.version} (${said.commit})\n`);
+  assert.equal(text, `sexton ${said.version} (commit ${said.commit})\n`);
   assert.equal(said.version, SBOM.metadata.component.version);
   const listed = PARTS.map(({ name, version, purl, cpe }) => ({ name, version, purl, ...(cpe && { cpe }) }));
   assert.deepEqual(said.parts, listed);

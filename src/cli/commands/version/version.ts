@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { print } from '../../../text/print.ts';
-import { commitText, versionNumber } from '../../../text/version.ts';
+import { commitOf, commitText, versionNumber } from '../../../text/version.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { isFile, SBOM, type Sbom } from './sbom.ts';
 import { spdxOf } from './spdx.ts';
@@ -17,7 +17,7 @@ export async function version(args: readonly string[]): Promise<void> {
   const { flags } = readArguments('version', args, 0);
   if (flags.json && flags.spdx) throw badArguments('version', '--spdx: --json was given, too; give one of them');
   if (flags.spdx) await printJson(spdxOf(readSbom(), new Date()));
-  else if (flags.json) await printJson({ version: versionNumber(), commit: commitText(), parts: partsOf(readSbom()) });
+  else if (flags.json) await printJson({ version: versionNumber(), commit: commitOf(), parts: partsOf(readSbom()) });
   else await print(`sexton ${versionNumber()} (${commitText()})\n`);
 }
 
