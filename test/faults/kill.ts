@@ -38,7 +38,13 @@ export function silentStatuses(
   container: ContainerLife,
   last: ApplicationLife | undefined,
 ): number[] {
-  const hungUp = last === undefined && mayHaveHungUp(record, container) ? [128 + SIGHUP] : [];
+  const isStruck = hitsOf(record, ['kill-application', 'oom-application'], member.name).some(
+    ({ fromMs }) => fromMs >= container.fromMs && fromMs <= container.untilMs,
+  );
+  const hungUp = [
+    ...(last === undefined && mayHaveHungUp(record, container) ? [128 + SIGHUP] : []),
+    ...(last === undefined && isStruck ? [128 + SIGKILL] : []),
+  ];
   const isAsked = reasonToStopMs(record, member, container) <= container.untilMs;
   if (!isAsked || (last !== undefined && stopSignalsOf(last).length > 0)) return hungUp;
   return [...hungUp, ...[15, ...member.ladder.map((it) => it.signal)].map((signal) => 128 + signal)];

@@ -31,6 +31,13 @@ test('a command that was silent under a foreign HUP has to exit 129', () => {
   assert.equal(violationsOf(silentRound('m0', 137), true).length, 4);
 });
 
+test('a command that was killed before it said anything has to exit 137', () => {
+  const kill: Happening = { kind: 'kill-application', member: 'm0', fromMs: 40, untilMs: 41, isHit: true, written: [] };
+  const struck = (status: number) => violationsOf({ ...silentRound('m0', status), happenings: [kill] }, true);
+  const ofCode = (status: number) => struck(status).filter((it) => /exited|says/.test(it) && !/never started/.test(it));
+  assert.deepEqual([ofCode(137).length, ofCode(125).length], [0, 2]);
+});
+
 test('a sidecar has to hold for the life of a main that had the time to be known', () => {
   const words = 's0: got its stop signal while m0 still lived and was known';
   assert.deepEqual(violationsOf(restartedMain(3_000), true), []);
