@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import type { BuiltInit } from '../init/build.ts';
 import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
 import { makeCache } from './cache.ts';
-import { type DebianPackage, packageNamed, packageOf } from './debian.ts';
+import { debianPackages } from './debian.ts';
 import { layInventory, printWeights } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
@@ -79,7 +79,7 @@ async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> 
   laySbom(directory, {
     version: release.version,
     node: node && (isNative ? versionsOf(node) : ownVersions(node)),
-    libraries: debianPackages(node?.libraries ?? [], compiler, arch),
+    libraries: debianPackages(node?.libraries ?? [], [libraryOf(compiler, arch)]),
     packages,
   });
   if (!node) process.stderr.write(`build: node-linux-${arch} is not installed, so ${directory} has no Node\n`);
@@ -89,9 +89,7 @@ async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> 
 
 async function layInit(target: string, arch: Arch): Promise<BuiltInit> {
   const { buildInit } = await import('../init/build.ts');
-  const built: BuiltInit[] = [];
-  placeBy(target, 0o755, (temporary) => built.push(buildInit(temporary, { arch })));
-  return built[0] as BuiltInit;
+  return placeBy(target, 0o755, (temporary) => buildInit(temporary, { arch }));
 }
 
 /** An image without a libc fails at the first start; better that the build fails. */
@@ -113,12 +111,10 @@ function ownVersions({ version }: PortableNode): NodeJS.ProcessVersions {
   throw new Error(`cannot tell what is in Node ${version}: this build runs on Node ${own}; run it by npm run build`);
 }
 
-/** The C library in init is that of the compiler. */
-function debianPackages(libraries: readonly string[], compiler: string, arch: Arch): DebianPackage[] {
+/** The package of the C library in init, which is that of the compiler. */
+function libraryOf(compiler: string, arch: Arch): string {
   const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
-  const inInit = compiler.startsWith('musl') ? 'musl-dev' : `libc6-dev${cross}`;
-  const found = [...libraries.map(packageOf), packageNamed(inInit)].filter((it) => it !== undefined);
-  return [...new Map(found.map((it) => [it.name, it])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return compiler.startsWith('musl') ? 'musl-dev' : `libc6-dev${cross}`;
 }
 
 async function layApp(

@@ -11,19 +11,17 @@ export interface DebianPackage {
   readonly arch: string;
 }
 
-/** `path`: without links. */
-export function packageOf(path: string): DebianPackage | undefined {
+/** Those that the files are from, and those of these names, in the order of their names. `paths`: without links. */
+export function debianPackages(paths: readonly string[], names: readonly string[]): DebianPackage[] {
   // dpkg knows the path that a package was built with, which may be from before /lib became a link to /usr/lib.
-  const places = [path, path.replace(/^\/usr(?=\/lib)/, '')];
-  const owner = /^(\S+?): /.exec(ask('--search', ...places))?.[1];
-  return owner === undefined ? undefined : packageNamed(owner);
-}
-
-export function packageNamed(name: string): DebianPackage | undefined {
+  const places = paths.flatMap((path) => [path, path.replace(/^\/usr(?=\/lib)/, '')]);
+  const owners = [...ask('--search', ...places).matchAll(/^(\S+?): /gm)].map(([, owner = '']) => owner);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg-query expands it.
-  const answer = ask('--show', '--showformat', '${Package} ${Version} ${Architecture}\n', name);
-  const [, found, version, arch] = /^(\S+) (\S+) (\S+)\n/.exec(answer) ?? [];
-  return found && version && arch ? { name: found, version, arch } : undefined;
+  const answer = ask('--show', '--showformat', '${Package} ${Version} ${Architecture}\n', ...owners, ...names);
+  const found = [...answer.matchAll(/^(\S+) (\S+) (\S+)$/gm)].map(([, name = '', version = '', arch = '']) => {
+    return { name, version, arch };
+  });
+  return [...new Map(found.map((it) => [it.name, it])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** https://github.com/package-url/purl-spec: all but a colon is percent-encoded. */
@@ -41,7 +39,7 @@ export function upstreamVersion({ version }: DebianPackage): string {
 
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%3A', ':');
 
-/** What it could answer: it fails where one of several paths is unknown. */
+/** What it could answer: it fails where one of several paths or names is unknown. */
 function ask(...args: readonly string[]): string {
   return spawnSync('dpkg-query', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } }).stdout ?? '';
 }

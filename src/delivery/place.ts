@@ -10,14 +10,15 @@ export function placeContent(path: string, content: Uint8Array | string, mode = 
   if (!readIfThere(path)?.equals(wanted)) placeBy(path, mode, (temporary) => writeFileSync(temporary, wanted));
 }
 
-/** `make` writes the file under the temporary name that it is given. */
-export function placeBy(path: string, mode: number, make: (temporary: string) => void): void {
+/** `make` writes the file under the temporary name that it is given. Returns what `make` does. */
+export function placeBy<T>(path: string, mode: number, make: (temporary: string) => T): T {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    make(temporary);
+    const made = make(temporary);
     chmodSync(temporary, mode);
     renameSync(temporary, path);
+    return made;
   } finally {
     rmSync(temporary, { force: true });
   }
