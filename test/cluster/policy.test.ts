@@ -4,15 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { DELIVERIES } from '../../src/inject/delivery.ts';
 import { inject } from '../../src/inject/inject.ts';
 import { type PolicyOptions, policyText } from '../../src/inject/policy/policy.ts';
-import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type ApiError, ask, kubectl } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
@@ -22,7 +19,7 @@ import { withNamespace } from './helpers/namespace.ts';
 import type { ContainerSpec, PodObject, PodSpec } from './helpers/objects.ts';
 import { assertRollsWithoutFailure } from './helpers/rollout.ts';
 import { namespace, podsPath } from './helpers/watch.ts';
-import { applyText, assertUnderSexton, assertWithoutSexton } from './helpers/workloads.ts';
+import { applyText, assertUnderSexton, assertWithoutSexton, fileOf } from './helpers/workloads.ts';
 import { LOCK, SERVICE, WORKLOADS } from './workloads.ts';
 
 const { sexton } = imageNames();
@@ -230,7 +227,7 @@ describe('sexton inject -o policy, on a cluster', () => {
   );
 
   clusterTest(
-    'kube-system is left out, and an unknown image is told, or refused with --strict',
+    'the policy skips kube-system, and warns of an unknown image or refuses it with --strict',
     async (t) => {
       await applyPolicy(t, OPTIONS);
       assert.ok(!isInjected(await ask<PodObject>('POST', `${SYSTEM}${DRY}`, PLAIN)));
@@ -311,12 +308,6 @@ async function applyObjects(t: TestContext, text: string): Promise<{ delete(): P
   t.after(remove);
   await kubectl('apply', '--filename', file);
   return { delete: remove };
-}
-
-function fileOf(text: string): string {
-  const file = join(temporaryDirectory(), 'objects.yaml');
-  writeFileSync(file, text);
-  return file;
 }
 
 interface Labelled extends PodObject {

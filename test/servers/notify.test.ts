@@ -65,12 +65,7 @@ for (const pid of [[], ['--pid']])
 test('a stop is longer for a command that asks for time', { skip: skipOf(PYTHON3) }, async (t) => {
   const { scratch } = await prepareStage(t);
   const program = `${SENDER}
-import signal
-def stop(*_):
-    say('EXTEND_TIMEOUT_USEC=60000000')
-    time.sleep(4)
-    os._exit(7)
-signal.signal(signal.SIGTERM, stop)
+${stopsLate('EXTEND_TIMEOUT_USEC=60000000')}
 say('READY=1')
 while True: signal.pause()`;
   const container = start(scratch, [PYTHON, '-c', program], { flags: ['--stop', 'TERM:3s,KILL'] });
@@ -88,12 +83,7 @@ for (const [client, packages, source] of [
   }, async (t) => {
     const { scratch } = await prepareStage(t);
     const program = `${source}
-import os, signal, sys, time
-def stop(*_):
-    say('STOPPING=1\\nEXTEND_TIMEOUT_USEC=60000000')
-    time.sleep(4)
-    sys.exit(7)
-signal.signal(signal.SIGTERM, stop)
+${stopsLate('STOPPING=1\\nEXTEND_TIMEOUT_USEC=60000000')}
 assert os.environ['WATCHDOG_PID'] == str(os.getpid())
 say('READY=1')
 for n in range(20):
@@ -211,6 +201,16 @@ import os, socket, time
 notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 def say(text):
     notify.sendto(text.encode(), os.environ['NOTIFY_SOCKET'].replace('@', chr(0), 1))`;
+
+/** Python: on TERM the program says this by `say`, and exits with 7 after 4 s. */
+function stopsLate(text: string): string {
+  return `import os, signal, time
+def stop(*_):
+    say('${text}')
+    time.sleep(4)
+    os._exit(7)
+signal.signal(signal.SIGTERM, stop)`;
+}
 
 interface Started {
   readonly flags?: readonly string[];

@@ -33,11 +33,8 @@ test('postgres completes a query by --stop auto and takes new sessions in the dr
     assert.equal(await one.leave(), 0);
   }
   await container.signal('SIGINT');
-  await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
-  assert.equal(await holder.ask('insert into kept values (2) returning 2'), '2');
-  holder.tell('select pg_advisory_unlock(7)');
-  assert.equal(await within('the query is done', worker.leave()), 0);
-  assert.equal(worker.output(), 'whole\n');
+  await waitFor('postgres gets the signal', () => outputOf(container).includes('received smart shutdown request'));
+  await completeQuery(holder, worker);
   assert.equal(await within('its sessions are closed', holder.leave()), 0);
   assert.match(await endOf(container, { ...server, ladder: 'TERM:10m,INT' }), /database system is shut down/);
   assert.equal(stateOf(stage), 'shut down');
@@ -65,11 +62,8 @@ test('postgres serves until no session is in a transaction with the --idle-when 
   const { holder, worker } = await openQuery(stage);
   await container.signal('SIGTERM');
   await waitFor('it is busy', () => outputOf(container).includes('the application is busy'));
-  assert.equal(await holder.ask('insert into kept values (2) returning 2'), '2');
-  holder.tell('select pg_advisory_unlock(7)');
-  assert.equal(await within('the query is done', worker.leave()), 0);
-  assert.equal(worker.output(), 'whole\n');
-  await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
+  await completeQuery(holder, worker);
+  await waitFor('postgres gets the signal', () => outputOf(container).includes('received smart shutdown request'));
   assert.equal(await within('its sessions are closed', holder.leave()), 0);
   await container.exit();
   assert.match(outputOf(container), /the drain is over: the application is idle/);
@@ -83,7 +77,7 @@ test('postgres waits for an idle session while only TERM reaches it (the control
   const idle = open(stage);
   await idle.ask('select 1');
   await container.signal('SIGTERM');
-  await waitFor('it is told', () => outputOf(container).includes('received smart shutdown request'));
+  await waitFor('postgres gets the signal', () => outputOf(container).includes('received smart shutdown request'));
   assert.equal(await idle.ask('select 2'), '2');
   await idle.leave();
   await container.exit();
@@ -128,6 +122,14 @@ async function openQuery(stage: Stage): Promise<{ readonly holder: Session; read
     async () => (await holder.ask('select count(*) from pg_locks where not granted')) === '1',
   );
   return { holder, worker };
+}
+
+/** The query that waits is done, in a server that was asked to stop. */
+async function completeQuery(holder: Session, worker: Session): Promise<void> {
+  assert.equal(await holder.ask('insert into kept values (2) returning 2'), '2');
+  holder.tell('select pg_advisory_unlock(7)');
+  assert.equal(await within('the query is done', worker.leave()), 0);
+  assert.equal(worker.output(), 'whole\n');
 }
 
 function open(stage: Stage): Session {

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 /** From the request until the others can have recognized it. */
 const TOLD_MS = 3_000;
 /** Members that do not watch each other see a change by a rescan only. */
-const SEEN_LATE_MS = 6_000;
+export const SEEN_LATE_MS = 6_000;
 const SEEN_SOON_MS = 1_000;
 
 /** What is wrong when a member calls a stop of the pod a lone stop; undefined: nothing is. */
@@ -28,7 +28,7 @@ export function wrongVerdict({ world }: Container, { before, after }: Step): str
 export function watchLoneStop(world: World, container: Container, breaks: (what: string) => void): void {
   const { agenda } = world;
   const sinceMs = agenda.nowMs;
-  // In a restart of some members it keeps their deadline, so that nobody takes its stop for that of the pod.
+  // In a restart of some members it keeps the deadline of the restart. The others then ignore its stop.
   if (container.brain !== undefined && isRestarting(container.brain.state))
     return world.count('excused: stopped alone in a restart in place');
   const observers = world.members.flatMap((member) => {

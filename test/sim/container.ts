@@ -632,8 +632,8 @@ export class Container {
     if (type === 'spawn') this.#spawn(command.id);
     if (type === 'kill') this.#kill(command.signal, command.id);
     if (type === 'forward') this.#forward = command;
-    const isForwarded = type === 'forwardOnce' && this.queue.some(({ isOnce }) => isOnce);
-    if ((type === 'forwardOnce' && !isForwarded) || type === 'sweep') this.#order(command);
+    if (type === 'sweep') this.#order(command);
+    if (type === 'forwardOnce' && !this.queue.some(({ isOnce }) => isOnce)) this.#order(command);
     if (type === 'exec') this.#startHelper(command.id, command.argv);
     if (type === 'endHelper') this.#order({ type: 'endTask', id: command.id });
     if (type === 'fallback') this.#fallback = command;

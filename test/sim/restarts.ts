@@ -10,6 +10,7 @@ import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
+import { SEEN_LATE_MS } from './alone.ts';
 import type { Container } from './container.ts';
 import { RESTARTED_MS } from './draw-restarts.ts';
 import { leaveRequests } from './faults.ts';
@@ -255,7 +256,7 @@ export class Restarts {
   /** A member asks by its tombstone alone. It could not write that, or its next container has written over it soon. */
   #isLostWithAsker({ by, requestedMs }: RestartAsk): boolean {
     const isNext = ({ member: { name }, startedAtMs }: Container): boolean =>
-      by.startsWith(`${name}: `) && startedAtMs > requestedMs && startedAtMs < requestedMs + LOOK_MS;
+      by.startsWith(`${name}: `) && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
     return !this.#told.has(requestedMs) || this.#world.containers.some(isNext);
   }
 
@@ -284,7 +285,5 @@ export class Restarts {
   }
 }
 
-/** The time from one look to the next, where no event comes. */
-const LOOK_MS = 6_000;
 /** A look comes round, and another one. */
 const SETTLING_MS = 12_000;

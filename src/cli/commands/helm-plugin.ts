@@ -5,11 +5,14 @@
 import { resolve } from 'node:path';
 import type { FlagValues } from './arguments.ts';
 
-export function helmPlugin(version: string, flags: FlagValues<'inject'>): string {
+export type FlagsWithImage = FlagValues<'inject'> & { readonly image: string };
+
+export function helmPlugin(version: string, flags: FlagsWithImage): string {
   const { image, images, deliver, 'skip-unresolved': skips } = flags;
   const args = [
     'inject',
-    ...(image === undefined ? [] : ['--image', image]),
+    '--image',
+    image,
     // Helm runs it wherever it is itself.
     ...(images === undefined ? [] : ['--images', resolve(images)]),
     ...(deliver === undefined ? [] : ['--deliver', deliver]),

@@ -14,8 +14,8 @@ import { Refusal } from '../../inject/refusal.ts';
 import { warn, whyNoFile } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
-import { badArguments, type FlagValues, readArguments } from './arguments.ts';
-import { helmPlugin } from './helm-plugin.ts';
+import { badArguments, readArguments } from './arguments.ts';
+import { type FlagsWithImage, helmPlugin } from './helm-plugin.ts';
 
 const REFUSED = 1;
 
@@ -62,7 +62,7 @@ function inputsOf(command: 'inject' | 'uninject', [path]: readonly string[], isI
 }
 
 /** `helm plugin install DIR`; what it runs is the sexton of its PATH, with these flags. */
-function printHelmPlugin(directory: string, [path]: readonly string[], flags: FlagValues<'inject'>): void {
+function printHelmPlugin(directory: string, [path]: readonly string[], flags: FlagsWithImage): void {
   const unfit = path ?? (flags['in-place'] ? '--in-place' : flags.output && `--output ${flags.output}`);
   if (unfit !== undefined)
     throw badArguments('inject', `--print-helm-plugin: reads no manifests; leave ${show(unfit)} out`);
@@ -76,7 +76,7 @@ function printHelmPlugin(directory: string, [path]: readonly string[], flags: Fl
 }
 
 /** The pods that it is for do not exist yet. */
-function policyOf(flags: FlagValues<'inject'> & { readonly image: string }, [path]: readonly string[]): string {
+function policyOf(flags: FlagsWithImage, [path]: readonly string[]): string {
   const { image, deliver = 'image-volume', strict = false } = flags;
   const unread = path ?? (['in-place', 'skip-unresolved'] as const).find((name) => flags[name]);
   if (unread !== undefined)

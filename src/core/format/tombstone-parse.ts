@@ -168,8 +168,11 @@ function detail([key, value]: readonly [string, unknown]): readonly [string, str
 }
 
 function names(value: unknown): readonly string[] | undefined {
-  if (!Array.isArray(value) || value.length > MAX_START_AFTER) return undefined;
-  return value.every((name) => typeof name === 'string' && isMemberName(name)) ? (value as string[]) : undefined;
+  return listOf(value, MAX_START_AFTER, (name): name is string => typeof name === 'string' && isMemberName(name));
+}
+
+function listOf<T>(value: unknown, most: number, isItem: (item: unknown) => item is T): readonly T[] | undefined {
+  return Array.isArray(value) && value.length <= most && value.every(isItem) ? value : undefined;
 }
 
 function oneOf<Word extends string>(words: readonly Word[]): (value: unknown) => Word | undefined {
@@ -199,8 +202,7 @@ function milliseconds(value: unknown): number | undefined {
 }
 
 function times(value: unknown): readonly number[] | undefined {
-  if (!Array.isArray(value) || value.length > MAX_PASSED) return undefined;
-  return value.every((item) => milliseconds(item) !== undefined) ? (value as number[]) : undefined;
+  return listOf(value, MAX_PASSED, (item): item is number => milliseconds(item) !== undefined);
 }
 
 function isCount(value: unknown): value is number {

@@ -13,11 +13,15 @@ import { namespace, podsPath } from './watch.ts';
 
 /** Applies manifests, or replaces what cannot be changed, and removes what they made when the test is over. */
 export async function applyText(t: TestContext, how: 'apply' | 'replace', text: string): Promise<void> {
-  const file = join(temporaryDirectory(), 'manifests.yaml');
-  writeFileSync(file, text);
-  const where = ['--namespace', namespace(), '--filename', file];
+  const where = ['--namespace', namespace(), '--filename', fileOf(text)];
   t.after(() => kubectl('delete', ...where, '--ignore-not-found', '--wait=false', '--grace-period=1'));
   await kubectl(how, ...(how === 'replace' ? ['--force', '--grace-period=1'] : []), ...where);
+}
+
+export function fileOf(text: string): string {
+  const file = join(temporaryDirectory(), 'manifests.yaml');
+  writeFileSync(file, text);
+  return file;
 }
 
 /** Resolves to the only pod of a workload, or to one of several, that runs and stays. */

@@ -1,7 +1,7 @@
 /**
- * `sexton install [--remove-old] [--expect DIGEST] [--graveyard DIR] DIR`: copies the self-contained directory that this program runs
- * from onto a volume, for an init container whose image has neither cp nor a shell. A container that mounts the volume
- * at /sexton starts /sexton/sexton. With a graveyard it does what `sexton begin` does, too.
+ * `sexton install [--remove-old] [--expect DIGEST] [--graveyard DIR] DIR`: copies the self-contained directory that
+ * this program runs from onto a volume, for an init container whose image has neither cp nor a shell. A container that
+ * mounts the volume at /sexton starts /sexton/sexton. With a graveyard it does what `sexton begin` does, too.
  */
 import { join } from 'node:path';
 import { flagLabel } from '../../../config/given.ts';
