@@ -488,7 +488,7 @@ function isOnItsWay({ stop, climb }: Step['after']): boolean {
 function misleading(world: World, container: Container): string | undefined {
   const { member, reflexes } = container;
   if (isBroughtBack(world, member)) return 'a main that was replaced said that it is final';
-  if (isToldNothing(world)) return 'nobody could tell that all were restarted';
+  if (isToldNothing(world)) return 'no member could tell that all were restarted';
   if (reflexes.isEndedUnsure) return 'init alone cannot know whether a main that was killed comes back';
   if (hasLeftUnsaid(world, member)) return 'a main could not write down the code that a rule restarts';
   if (isMisledBySilence(world, container)) return 'a main could not write, or take its handle, to show that it lives';

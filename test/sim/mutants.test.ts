@@ -13,8 +13,8 @@ const QUICK: ReadonlySet<string> = new Set([
   'a sidecar that is asked to stop serves on while mains live',
   'the ladder begins with its first rung, not with KILL',
   'the container exits with the command’s code',
-  'an end that init has told stays what was told',
-  'init lets nobody go who has not heard of an event',
+  'the end of which init has sent a notice does not change',
+  'init lets no supervisor sleep that has not heard of an event',
   'the exit waits for the last tombstone',
 ]);
 const MAX_RUNS = 1_000;

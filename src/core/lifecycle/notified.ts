@@ -19,7 +19,7 @@ export function onSilent(draft: Draft, { id }: Event & { type: 'silent' }, child
   });
 }
 
-/** Begins when the command has started, and anew when it chooses another time. */
+/** Starts the watchdog when the command has started, and again when the command chooses another time. */
 export function watchSilence(draft: Draft, ms: number): void {
   const { child } = draft.state;
   if (child.is === 'alive') draft.effects.push({ type: 'watchdog', id: child.id, ms: ms === 0 ? undefined : ms });

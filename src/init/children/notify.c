@@ -92,8 +92,8 @@ static void drop_notification(struct notifications *notifications, pid_t sender)
   if (notifications->dropped < INT32_MAX) notifications->dropped++;
   if (notifications->dropped > 1 || notifications->waits) return;
   say("sexton: dropped a message to NOTIFY_SOCKET from pid ", digits,
-      notifications->all ? ", as too long, or of another container\n"
-                         : ", as too long, or not of the command; --notify all takes it of all of this container\n");
+      notifications->all ? ": it is too long, or from another container\n"
+                         : ": it is too long, or not from the command; --notify all accepts it from any process here\n");
 }
 
 /* Beyond this rate nothing is read until the time is over: all senders wait, and a flood costs no CPU. */
@@ -164,7 +164,7 @@ void release_notification(struct init *init) {
   struct notifications *notifications = &init->notifications;
   notifications->waits = false;
   if (!notifications->lost) return;
-  /* In doubt it is busy, and not silent. */
+  /* The lost message may have said X_SEXTON_IDLE=0 or WATCHDOG=1: assume both. */
   notifications->lost = false;
   set_watchdog(&notifications->watchdog, notifications->watchdog.child, notifications->watchdog.ms);
   push_notification(init, strlen(strcpy(notifications->text, "X_SEXTON_IDLE=0")));

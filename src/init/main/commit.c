@@ -40,7 +40,7 @@ static bool was_forwarded(const struct queue *queue, int number) {
   return false;
 }
 
-/* Its supervisor has not heard of it, and would have the next one forwarded as well. */
+/* A supervisor that has not heard of this stop would have the next one forwarded, too. */
 static bool has_forwarded_stop(const struct queue *queue) {
   for (size_t i = 0; i < queue->count; i++)
     if (queue->events[i].kind == EV_FORWARDED && queue->events[i].flag) return true;

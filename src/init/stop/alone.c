@@ -22,7 +22,7 @@ int64_t leaves_at(const struct init *init) {
   int64_t ends_at = request_ends_at(init);
   if (init->grace.leave_at < ends_at) ends_at = init->grace.leave_at;
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
-  /* After a late end, half of the time left is a supervisor's that has failed but lives now. */
+  /* After a late end, a supervisor whose predecessor failed gets half of the time left. */
   int64_t half = (ends_at - init->children.ended_at) / 2;
   ends_at -= half < 0 ? 0 : half < AHEAD_MS ? half : AHEAD_MS;
   return ends_at > gone_at + RECORD_MS ? ends_at : gone_at + RECORD_MS;

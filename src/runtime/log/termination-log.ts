@@ -122,13 +122,13 @@ function keptOf(there: Buffer, text: string): Buffer | undefined {
   return there.length < MAX_READ ? there.subarray(end) : undefined;
 }
 
-/** The same while the command lives and may append its own message, which nothing may write over or cut off. */
+/** The same while the command lives. It may append its own message, which must not be overwritten or cut off. */
 function besideCommand(there: Buffer, text: string): Buffer | undefined {
   const isOursAlone = there.indexOf(OURS) === 0 && there.indexOf('\n') === there.length - 1;
   return there.length === 0 || isOursAlone ? Buffer.from(text) : undefined;
 }
 
-/** With blanks before its last brace, so that the next text has the same length. */
+/** Pads the text with blanks before its last brace, so that the next text fits into the same length. */
 function withRoom(text: string): string {
   const bytes = Buffer.byteLength(text);
   return text.replace(/}\n$/, `${' '.repeat(Math.ceil(bytes / ROOM) * ROOM - bytes)}}\n`);

@@ -56,7 +56,7 @@ describe('an idle check', () => {
     });
   });
 
-  it('an idle check by the own word of the command has no time but `for`', () => {
+  it('`notify` as an idle check takes no option but `for`', () => {
     assert.deepEqual(parsed('notify,for=5s'), { action: { kind: 'notify' }, ...DEFAULTS, forMs: 5_000 });
     for (const text of ['notify,period=1s', 'notify,x', 'notify:x', 'notifyx'])
       assert.equal(parseIdleCheck(text).ok, false, text);
