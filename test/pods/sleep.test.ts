@@ -46,7 +46,7 @@ function wokenOnly(pod: RunningPod, name: string): void {
 /** Since it last went to sleep: the start of another container may have woken it before. */
 function neverWoken(pod: RunningPod, name: string): void {
   const [, since = 'awake again'] = /.*asleep until something happens(.*)/s.exec(pod.current(name).stderr()) ?? [];
-  if (!IS_KILLED) assert.doesNotMatch(since, /awake again/, `a supervisor was started for ${name}`);
+  if (!IS_KILLED) assert.doesNotMatch(since, /awake again/, `a supervisor was started for ${name}: ${since}`);
 }
 
 /** A pod of `proxy` and `work`, once both are asleep. */
@@ -120,7 +120,8 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
         const log = (name: string): readonly string[] => ['--termination-log', scratch.path(`evidence-${name}`)];
         const containers = [
           sidecar(proxy, {}, ['--mains', work, ...log(proxy), ...flags]),
-          main(work, {}, [...log(work), ...flags]),
+          // A sidecar whose signal comes after the main's end would be woken by that end.
+          main(work, { term: 300 }, [...log(work), ...flags]),
         ];
         const pod = runPod(scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
         await running(proxy, work);
