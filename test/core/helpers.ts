@@ -125,7 +125,7 @@ export function probes(declared: Readonly<Partial<Record<ProbeKind, Partial<Prob
 
 export function stateAt(mono: number, change: Partial<State> = {}): State {
   const origin = { hostId: HOST_ID, bootId: BOOT, startedAtMs: START, now: instant(mono), solo: false };
-  return { ...initialState(origin), lookedMs: mono, hasCaughtUp: true, ...change };
+  return { ...initialState(origin), firstLookMs: START, lookedMs: mono, hasCaughtUp: true, ...change };
 }
 
 /** Those peers, first seen at the start. */

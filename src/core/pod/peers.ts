@@ -24,7 +24,7 @@ export function onPeersSeen(draft: Draft, { peers: views }: Event & { type: 'pee
     learnBoot(draft, before, view);
     warnAboutRestartedMain(draft, before, view);
   }
-  update(draft, { peers });
+  update(draft, { peers, firstLookMs: draft.state.firstLookMs ?? draft.state.now.mono });
 }
 
 /** A socket that is held again belongs to a new life: until its tombstone is read, the old one is still there. */

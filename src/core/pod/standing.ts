@@ -2,8 +2,8 @@
  * Where another member stands, by its tombstone, its liveness socket and the clock.
  *
  * A tombstone of another session, boot or generation does not exist. A member that vanished without a death is `lost`
- * after 2 s. Without a session to go by, a death or silence found at our own start counts only after 10 s without a new
- * life. Until then it may be of a reused volume, or of a pod whose containers a rule has restarted.
+ * after 2 s. Without a session to go by, a death or silence found at our own start counts only after 10 s of looking
+ * without a new life. Until then it may be of a reused volume, or of a pod whose containers a rule has restarted.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
@@ -35,7 +35,7 @@ export function standingOf(config: MemberConfig, state: State, peer: Peer | unde
   if (peer === undefined || isForeign(config, state, peer)) return { is: 'absent' };
   const { tombstone } = peer;
   const dead = tombstone.Died === undefined ? undefined : deathOf(config, peer);
-  const settledAtMs = mayBeStale(config, state, peer) ? state.startedAtMs + STALE_AFTER_MS : 0;
+  const settledAtMs = mayBeStale(config, state, peer) ? (state.firstLookMs ?? state.now.mono) + STALE_AFTER_MS : 0;
   if (dead !== undefined) return isPast(state, settledAtMs) ? dead : unsure(state, settledAtMs, true);
   const waiting = tombstone.Phase === 'waiting';
   const vanishedAtMs = vanishing(peer);

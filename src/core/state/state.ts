@@ -257,6 +257,8 @@ export interface State {
   /** When this container started. */
   readonly startedAtMs: number;
   readonly now: Instant;
+  /** When the graveyard was first read; undefined: not yet. */
+  readonly firstLookMs: number | undefined;
   /** When the graveyard was last read. A doubtful peer counts as dead once this time has passed its limit. */
   readonly lookedMs: number;
   /** All earlier events have been folded in: the rules may act. */
@@ -322,6 +324,7 @@ export function initialState(origin: Origin): State {
     generation: undefined,
     startedAtMs: origin.startedAtMs,
     now: origin.now,
+    firstLookMs: undefined,
     lookedMs: 0,
     hasCaughtUp: false,
     phase: 'waiting',

@@ -136,6 +136,18 @@ describe('after a pause of the supervisor', () => {
     assert.equal(life.phase, 'running');
   });
 
+  it('a supervisor that boots late doubts an old death for 10 s from its first look', () => {
+    const life = new Life({ config });
+    life.nowMs += 14_000;
+    assert.deepEqual(life.see(stale, other).pass(9_999).signals, []);
+    assert.equal(life.pass(60_000).sent, '24000 TERM');
+  });
+
+  it('a supervisor that was replaced goes on with the doubt of the one before', () => {
+    const life = new Life({ config, peers: [stale, other] }).pass(6_000).loseSupervisor().feed({ type: 'booted' });
+    assert.equal(life.see(stale, other).pass(60_000).sent, '10000 TERM');
+  });
+
   it('after a pause a socket without a holder is read again first (seed 3045209)', () => {
     assert.deepEqual(afterPause(refused).see(alive('work'), other).pass(60_000).signals, []);
     assert.equal(afterPause(refused).pass(60_000).sent, '14101 TERM');
