@@ -39,6 +39,7 @@ export * as SX651 from './SX651/rule.ts';
 export * as SX652 from './SX652/rule.ts';
 export * as SX653 from './SX653/rule.ts';
 export * as SX654 from './SX654/rule.ts';
+export * as SX655 from './SX655/rule.ts';
 export * as SX800 from './SX800/rule.ts';
 export * as SX801 from './SX801/rule.ts';
 export * as SX802 from './SX802/rule.ts';

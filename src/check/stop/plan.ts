@@ -114,7 +114,7 @@ async function sextonOf(argv: readonly string[], container: Container, pod: Pod,
 }
 
 /** The command line behind `sexton`, where it runs a command; undefined: it is something else. */
-function flagsOfRun([program = '', ...rest]: readonly string[]): readonly string[] | undefined {
+export function flagsOfRun([program = '', ...rest]: readonly string[]): readonly string[] | undefined {
   return basename(program) === 'sexton' && isRun(rest) ? rest : undefined;
 }
 

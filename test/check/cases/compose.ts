@@ -107,4 +107,17 @@ export const COMPOSE_CASES: Cases = {
     'npm behind an init of its own': compose('    entrypoint: [tini, --, npm, start]\n'),
     'npm under sexton': compose('    entrypoint: [/sexton/sexton, --, npm, start]\n'),
   },
+  SX655: {
+    'a soft limit of open files': [
+      compose('    entrypoint: [/sexton/sexton, --, x]\n    ulimits: {nofile: {soft: 25, hard: 1024}}\n'),
+      /^warning @- \[25\] web: a limit of 25 open files, and sexton needs 26$/,
+    ],
+    'tasks of a deployment': [
+      compose('    entrypoint: [/sexton/sexton, --, x]\n    deploy: {resources: {limits: {pids: 7}}}\n'),
+      /^warning @- \[7\] web: a limit of 7 tasks, and sexton needs 8$/,
+    ],
+    'tasks that are just enough': compose('    entrypoint: [/sexton/sexton, --, x]\n    pids_limit: 8\n'),
+    'tasks without a limit': compose('    entrypoint: [/sexton/sexton, --, x]\n    pids_limit: -1\n'),
+    'a service without sexton': compose('    entrypoint: [/bin/x]\n    pids_limit: 2\n'),
+  },
 };
