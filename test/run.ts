@@ -2,9 +2,9 @@
  * `node test/run.ts [--quick|--containers|--cluster|--machines] [--grep PATTERN] [PATH ...]` runs the test files whose path
  * contains one of PATH (all without), two at a time. `--containers` takes those that need a container engine, which are
  * left out otherwise. It then repeats the tests of pods and of PID 1, one file at a time, with podman's containers in
- * place of namespaces. `--cluster` takes those that need a Kubernetes cluster, and no others. `--machines` takes those
- * that show how a kernel and its cgroups behave, one file at a time. It is for emulated machines, as root and with
- * cgroup v2.
+ * place of namespaces, or Docker's with TEST_DOCKER. `--cluster` takes those that need a Kubernetes cluster, and no
+ * others. `--machines` takes those that show how a kernel and its cgroups behave, one file at a time. It is for emulated
+ * machines, as root and with cgroup v2.
  *
  * It builds what has changed first, except with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
  * second attempt: see ./run/attempts.ts.
@@ -23,7 +23,7 @@ import { parseArgs } from 'node:util';
 import { buildImages, type Images } from '../docker/build.ts';
 import { beginSession, type Session } from './cluster/helpers/session.ts';
 import { buildFixtures } from './helpers/fixture.ts';
-import { removeContainers } from './helpers/podman.ts';
+import { DOCKER, removeContainers } from './helpers/podman.ts';
 import { runTwice } from './run/attempts.ts';
 import { killLeftovers } from './run/leftovers.ts';
 import type { Totals } from './run/reports.ts';
@@ -107,11 +107,12 @@ if (values.cluster) {
   images = await buildImages((await buildFixtures()).member);
   process.env.TEST_IMAGE = images.busybox;
   process.env.TEST_IMAGE_BARE = images.bare;
-  await runFiles(all.filter((file) => CONTAINERS.test(file)));
+  if (DOCKER === undefined) await runFiles(all.filter((file) => CONTAINERS.test(file)));
+  else spawnSync('bash', ['-c', `podman save ${images.busybox} | ${DOCKER} load`], { stdio: 'inherit' });
   process.env.TEST_ENGINE = 'podman';
   await runFiles(
     all.filter((file) => ON_EITHER_ENGINE.test(file)),
-    ' in podman',
+    DOCKER === undefined ? ' in podman' : ' in docker',
     1,
   );
 } else {
@@ -148,6 +149,7 @@ async function clear(): Promise<string[]> {
   const left = (await session?.end()) ?? [];
   const processes = await killLeftovers(`${MARKER}=${mark}`);
   const containers = values.containers ? await removeContainers(mark) : [];
+  if (DOCKER !== undefined && images !== undefined) spawnSync(DOCKER, ['image', 'rm', images.busybox]);
   await images?.remove();
   return [
     ...left,

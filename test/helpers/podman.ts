@@ -3,9 +3,9 @@
  * Signals come from outside, to the PID that its PID 1 has on the machine. TEST_IMAGE names the image;
  * `node test/run.ts --containers` builds and removes it.
  */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { globSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +16,9 @@ import { hasEnded, programOf, send } from './process.ts';
 import { SETTLE_MS, waitFor } from './wait.ts';
 
 const run = promisify(execFile);
+/** A docker client that takes the place of podman. */
+export const DOCKER = process.env.TEST_DOCKER;
+const PROGRAM = DOCKER ?? 'podman';
 /** One call, not one test: `podman wait` waits for a pod to end. */
 const CALL_LIMIT_MS = 90_000;
 /** The containers of one run of the tests carry its mark under this key. */
@@ -23,15 +26,15 @@ const LABEL = 'sexton-test';
 
 /** Resolves to its stdout without the last line feed; rejects with what it said when it failed. */
 export async function podman(...args: string[]): Promise<string> {
-  const { stdout } = await run('podman', args, { timeout: CALL_LIMIT_MS, maxBuffer: 16 << 20 });
+  const { stdout } = await run(PROGRAM, args, { timeout: CALL_LIMIT_MS, maxBuffer: 16 << 20 });
   return stdout.trimEnd();
 }
 
 /** Removes the containers of that run of the tests, running or not, and their PID files. Resolves to their names. */
 export async function removeContainers(mark: string): Promise<string[]> {
-  const listed = await podman('ps', '--all', '--noheading', `--filter=label=${LABEL}=${mark}`, '--format={{.Names}}');
+  const listed = await podman('ps', '--all', `--filter=label=${LABEL}=${mark}`, '--format={{.Names}}');
   const names = listed.split('\n').filter(Boolean);
-  if (names.length > 0) await podman('rm', '--force', '--ignore', '--time=0', ...names);
+  if (names.length > 0) await removeNow(...names);
   for (const file of globSync(pidFileOf(`sx-${mark}-*`))) rmSync(file, { force: true });
   return names;
 }
@@ -40,7 +43,7 @@ export function launchInPodman(order: Order): Launched {
   const mark = process.env.TEST_RUN_MARK ?? '';
   const name = `sx-${mark}-${randomBytes(4).toString('hex')}`;
   const pidFile = pidFileOf(name);
-  const argv = ['podman', 'run', ...optionsOf(order, name, pidFile), imageOf(), ...order.argv];
+  const argv = [PROGRAM, 'run', ...optionsOf(order, name, pidFile), imageOf(), ...order.argv];
   const [file, ...rest] = order.terminal
     ? ['script', '--quiet', '--return', '--command', `exec ${argv.map(quoted).join(' ')}`, '/dev/null']
     : argv;
@@ -54,7 +57,13 @@ export function launchInPodman(order: Order): Launched {
         resolve();
       });
   });
-  const find = (program: string | undefined): number | undefined => findPid1(pidFile, program);
+  const find = (program: string | undefined): number | undefined => {
+    if (DOCKER !== undefined && !existsSync(pidFile)) {
+      const { stdout } = spawnSync(DOCKER, ['inspect', '--format={{.State.Pid}}', name], { encoding: 'utf8' });
+      if (Number(stdout) > 1) writeFileSync(pidFile, stdout);
+    }
+    return findPid1(pidFile, program);
+  };
   return {
     process: child,
     findPid1: find,
@@ -67,12 +76,20 @@ export function launchInPodman(order: Order): Launched {
     },
     clear: async () => {
       const ended = await waitFor('the container has ended', () => isOver, SETTLE_MS).catch(() => false);
-      if (!ended) await podman('rm', '--force', '--ignore', '--time=0', name);
+      if (!ended) await removeNow(name);
       await over;
       rmSync(pidFile, { force: true });
       return ended ? undefined : `container ${name}: ${order.argv.join(' ')}`;
     },
   };
+}
+
+async function removeNow(...names: readonly string[]): Promise<void> {
+  await podman('rm', '--force', ...ofPodman('--ignore', '--time=0'), ...names);
+}
+
+function ofPodman(...flags: readonly string[]): readonly string[] {
+  return DOCKER === undefined ? flags : [];
 }
 
 function optionsOf(order: Order, name: string, pidFile: string): string[] {
@@ -83,16 +100,17 @@ function optionsOf(order: Order, name: string, pidFile: string): string[] {
   const readOnly = [dirname(dirname(SEXTON)), dirname(FIXTURES), ...order.sees];
   return [
     ...['--rm', '--pull=never', `--name=${name}`, `--label=${LABEL}=${process.env.TEST_RUN_MARK ?? ''}`],
-    ...[`--pidfile=${pidFile}`, '--network=none', '--log-driver=none', '--sig-proxy=false', '--pids-limit=-1'],
+    ...ofPodman(`--pidfile=${pidFile}`, '--unsetenv-all'),
+    ...['--network=none', '--log-driver=none', '--sig-proxy=false', '--pids-limit=-1'],
     // Tests compare the outputs of containers, so the outputs must not have the containers' names.
-    ...['--hostname=sexton', '--unsetenv-all', '--entrypoint='],
+    ...['--hostname=sexton', '--entrypoint='],
     ...env.map(([key, value]) => `--env=${key}=${value}`),
     `--volume=${dir}:${dir}`,
     ...[...new Set(readOnly)].map((path) => `--volume=${path}:${path}:ro`),
     ...(terminal ? ['-it'] : isFed ? ['-i'] : []),
     ...(user === undefined ? [] : [`--user=${user}:${user}`]),
-    ...(hardened ? ['--read-only', '--read-only-tmpfs=false', '--cap-drop=all'] : []),
-    ...(hardened ? ['--security-opt=no-new-privileges', '--security-opt=proc-opts=hidepid=2'] : []),
+    ...(hardened ? ['--read-only', ...ofPodman('--read-only-tmpfs=false'), '--cap-drop=all'] : []),
+    ...(hardened ? ['--security-opt=no-new-privileges', ...ofPodman('--security-opt=proc-opts=hidepid=2')] : []),
     ...(tmpfs === undefined ? [] : [`--mount=type=tmpfs,tmpfs-size=64k,destination=${tmpfs}`]),
     ...(memoryMb === undefined ? [] : [`--memory=${memoryMb}m`]),
   ];
