@@ -1,10 +1,10 @@
 /**
  * `node test/run.ts [--quick|--containers|--cluster|--machines] [--grep PATTERN] [PATH ...]` runs the test files whose path
  * contains one of PATH (all without), two at a time. `--containers` takes those that need a container engine, which are
- * left out otherwise. It then repeats the tests of pods and of PID 1, one file at a time, with podman's containers in
- * place of namespaces, or Docker's with TEST_DOCKER. `--cluster` takes those that need a Kubernetes cluster, and no
- * others. `--machines` takes those that show how a kernel and its cgroups behave, one file at a time. It is for emulated
- * machines, as root and with cgroup v2.
+ * left out otherwise. It then repeats the tests of pods and of PID 1, one file at a time, in podman's containers, or in
+ * those of Docker with TEST_DOCKER. `--cluster` takes those that need a Kubernetes cluster, and no others. `--machines`
+ * takes those that show how a kernel and its cgroups behave, one file at a time. It is for emulated machines, as root
+ * and with cgroup v2.
  *
  * It builds what has changed first, except with `--quick` or TEST_SEXTON. A run of all tests gives a file that failed a
  * second attempt: see ./run/attempts.ts.
