@@ -1,7 +1,7 @@
 /**
  * `node test/run.ts [--quick|--containers|--cluster|--machines] [--grep PATTERN] [PATH ...]` runs the test files whose path
  * contains one of PATH (all without), two at a time. `--containers` takes those that need a container engine, which are
- * left out otherwise. It then repeats the tests of pods and of PID 1, one file at a time, in podman's containers, or in
+ * left out otherwise. It then repeats the tests of pods and PID 1, one file at a time, in podman's containers, or in
  * those of Docker with TEST_DOCKER. `--cluster` takes those that need a Kubernetes cluster, and no others. `--machines`
  * takes those that show how a kernel and its cgroups behave, one file at a time. It is for emulated machines, as root
  * and with cgroup v2.
