@@ -1,10 +1,12 @@
 /** Stops on a real cluster: of the pod with hooks and little time, and of one container by its kubelet's probe. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { kubectl } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { imageNames } from './helpers/images.ts';
 import { podOf, SIDECAR } from './helpers/members.ts';
 import { startPod } from './helpers/pod.ts';
+import { namespace } from './helpers/watch.ts';
 
 /** Fails from when the file is there, and not before. */
 const failingFrom = (path: string) => ({
@@ -76,6 +78,28 @@ describe('on a cluster', { concurrency: 6 }, () => {
     const log = pod.timeline;
     assert.deepEqual([log.signals('good'), log.signals('deaf')], [[15], [15]]);
     assert.deepEqual([pod.end('good').exitCode, pod.end('deaf').exitCode], [0, 137]);
+  });
+
+  clusterTest('members that sleep take a resize in place, and stop in order with what is left', async (t) => {
+    const resources = (cpu: string, memory: string) => ({ limits: { cpu, memory }, requests: { cpu, memory } });
+    const more = { resources: resources('200m', '128Mi') };
+    const flags = ['--sleep-after', '1s', '--log-level', 'debug'];
+    const members = [
+      { name: 'proxy', flags: [...SIDECAR, ...flags], more },
+      { name: 'main', flags: ['--drain', '1s', ...flags], more },
+    ];
+    const pod = await startPod(t, 'resize', podOf({ restartPolicy: 'Always', graceSeconds: 60, members }));
+    for (const { name } of members) await pod.untilLogged(name, /asleep until something happens/);
+    const containers = members.map(({ name }) => ({ name, resources: resources('100m', '40Mi') }));
+    const patch = JSON.stringify({ spec: { containers } });
+    await kubectl('patch', 'pod', pod.name, '--namespace', namespace(), '--subresource=resize', `--patch=${patch}`);
+    for (const { name } of members)
+      await pod.until(`${name} has less`, () => pod.findStatus(name)?.resources?.limits?.memory === '40Mi');
+    await pod.delete();
+    await pod.untilGone();
+    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+    assert.match(String(pod.message('main').Summary), / drain \d/);
+    for (const { name } of members) assert.deepEqual([pod.end(name).exitCode, pod.status(name).restartCount], [0, 0]);
   });
 
   clusterTest('K08 a main whose kubelet probe fails gets TERM and restarts, and its sidecar serves on', async (t) => {

@@ -29,6 +29,7 @@ export interface Terminated {
 export interface ContainerStatus {
   readonly name: string;
   readonly restartCount: number;
+  readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
   readonly ready: boolean;
   readonly started?: boolean;
   readonly containerID?: string;
