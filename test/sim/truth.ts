@@ -156,14 +156,14 @@ function isWithoutWord({ actor, brain, world }: Container): boolean {
 /**
  * Its handle has refused connections for 10 s: it is that of an earlier life, and the failed volume kept it from being
  * removed. Its tombstone is its own, or that of an earlier life that nothing ties to this pod and that it could not
- * overwrite. Or it has lost its supervisors before one could do either.
+ * overwrite. Or it has had no supervisor that could do either.
  */
 function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);
   if (seen?.refused !== true || container?.isRunning !== true) return false;
   if (!isOf(container, seen.tombstone) && isTied(by, seen.tombstone, kubelet.restartsOfAll > 0)) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  const isMute = container.lostAtMs !== undefined;
+  const isMute = container.lostAtMs !== undefined || isWithoutWord(container);
   return (hasFailed || isMute) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
