@@ -48,7 +48,9 @@ export function whatQueueLacks(): string | false {
 
 export async function rollWorkers(scratch: Scratch, name: string, plan: QueuePlan): Promise<QueueOutcome> {
   const socket = scratch.path(`${name}.sock`);
-  const env = { PATH: '/usr/bin:/bin', PYTHONPATH: HERE, PYTHONDONTWRITEBYTECODE: '1', REDIS_SOCKET: socket };
+  const python = { PYTHONPATH: HERE, PYTHONDONTWRITEBYTECODE: '1' };
+  // A worker that gets KILL leaves files behind.
+  const env = { PATH: '/usr/bin:/bin', TMPDIR: scratch.dir, REDIS_SOCKET: socket, ...python };
   const settings = ['--port', '0', '--unixsocket', socket, '--save', '', '--dir', scratch.dir];
   const redis = startContainer(scratch, { name: `${name}-redis`, bare: true, command: [REDIS, ...settings] });
   await waitFor('redis is ready', () => redis.stdout().includes('ready to accept connections'));
