@@ -1,30 +1,26 @@
 /** Whether an application is busy, as the simulated world has answered last, and the drains that this forbids to end. */
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
-import type { World } from './world.ts';
+import { Judge } from './judge.ts';
 
-export class Busy {
-  readonly #world: World;
+export class Busy extends Judge {
   /** Since when each application has given no other answer than that it is idle; absent: it is busy. */
   readonly #idleSinceMs = new Map<Container, number>();
 
-  constructor(world: World) {
-    this.#world = world;
-  }
-
-  /** Why this step must not end the drain; undefined: it does not, or it may. */
-  cutShort(container: Container, { before, event, after }: Step): string | undefined {
+  /** Whether this step may end the drain. */
+  stepped(container: Container, { before, event, after }: Step): void {
     const { idleWhen } = container.member.config;
-    if (idleWhen === undefined) return undefined;
+    if (idleWhen === undefined) return;
     this.#hear(container, before.tasks, event);
     const why = after.traffic?.ended;
-    if (before.traffic?.ended !== undefined || why === undefined) return undefined;
-    this.#world.judges('busy');
-    this.#world.count(`drain of an application: ${why}`);
+    if (before.traffic?.ended !== undefined || why === undefined) return;
+    this.world.judges('busy');
+    this.world.count(`drain of an application: ${why}`);
     const sinceMs = this.#idleSinceMs.get(container);
-    if (why !== 'quiet' && why !== 'idle') return undefined;
-    if (sinceMs === undefined) return 'its drain ends, and its application is busy';
-    return after.now.mono - sinceMs < idleWhen.forMs ? 'its drain ends, and its application was just busy' : undefined;
+    if (why !== 'quiet' && why !== 'idle') return;
+    if (sinceMs === undefined) this.breaks('busy', container, 'its drain ends, and its application is busy');
+    else if (after.now.mono - sinceMs < idleWhen.forMs)
+      this.breaks('busy', container, 'its drain ends, and its application was just busy');
   }
 
   #hear(container: Container, tasks: Step['before']['tasks'], event: Step['event']): void {

@@ -127,7 +127,7 @@ export class Container {
   /** The last command that init has KILLed because the time was over. */
   #overdue = 0;
   /** When the next commit is to come, CLOCK_MONOTONIC. */
-  #dueMs: number | undefined;
+  dueMs: number | undefined;
   #fallback: Fallback;
   #killAtMs: number | undefined;
   #leaveAtMs: number | undefined;
@@ -300,7 +300,7 @@ export class Container {
     const { agenda, count } = this.world;
     comeBetween(this, 'sleep');
     const isGroupLeft = this.command?.exit !== undefined && !this.command.isGroupGone;
-    const isDue = this.#dueMs !== undefined && this.#dueMs <= agenda.monoMs;
+    const isDue = this.dueMs !== undefined && this.dueMs <= agenda.monoMs;
     if (this.queue.length > 0 || this.#vigil?.fired !== undefined || isGroupLeft || isDue) {
       this.#vigil?.stop();
       this.#vigil = undefined;
@@ -316,10 +316,10 @@ export class Container {
     this.#starts.sleep();
     const { nowMs: sinceMs } = agenda;
     const { text: memo } = this.memo as SimMemo;
-    this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.#dueMs, sinceMs, seq: this.#seq };
+    this.#nap = { memo, files: new Map(volume.files), holders, dueMs: this.dueMs, sinceMs, seq: this.#seq };
     const nap = this.#nap;
     const wake = (): void => (this.#nap === nap ? this.wake('the time') : undefined);
-    if (this.#dueMs !== undefined) agenda.at(Math.ceil(this.#dueMs + agenda.bootAtMs), this.actor, wake);
+    if (this.dueMs !== undefined) agenda.at(Math.ceil(this.dueMs + agenda.bootAtMs), this.actor, wake);
   }
 
   get isAsleep(): boolean {
@@ -449,8 +449,8 @@ export class Container {
     const { bootMs } = this.member.scenario;
     this.#starts.begin(agenda.monoMs, wokenBy !== undefined);
     this.becomeLost();
-    this.reflexes.expire(this.#dueMs);
-    this.#dueMs = undefined;
+    this.reflexes.expire(this.dueMs);
+    this.dueMs = undefined;
     this.#isStarting = true;
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
       this.#isStarting = false;
@@ -512,11 +512,6 @@ export class Container {
     return this.#stopped === this.command?.id;
   }
 
-  /** When the next commit is to come, CLOCK_MONOTONIC. */
-  get dueMs(): number | undefined {
-    return this.#dueMs;
-  }
-
   /** When the grace period of a stop is over whose reason is that the mains have ended, CLOCK_MONOTONIC. */
   get mainsEndAtMs(): number | undefined {
     return this.isStoppedByInit ? this.#mainsEndMs : undefined;
@@ -528,7 +523,7 @@ export class Container {
   }
 
   get #lost(): Lost {
-    const owesSinceMs = Math.min(this.#dueMs ?? NEVER, this.queue[0]?.atMs ?? NEVER);
+    const owesSinceMs = Math.min(this.dueMs ?? NEVER, this.queue[0]?.atMs ?? NEVER);
     const lostAtMs = this.#starts.lostAtMs(this.world.agenda.monoMs, owesSinceMs);
     const goneAtMs = this.#starts.goneAtMs(owesSinceMs);
     return { ...this.#stopping, goneAtMs, lostAtMs, hasFailed: this.#starts.hasFailed };
@@ -599,12 +594,12 @@ export class Container {
   #expect(dueMs: number | undefined): void {
     const { agenda } = this.world;
     const owedMs = dueMs === undefined ? undefined : Math.max(dueMs, agenda.monoMs);
-    this.#dueMs = owedMs;
+    this.dueMs = owedMs;
     if (owedMs === undefined) return;
     const { brain } = this;
     const judge = (sinceMs: number): void => {
       const lateMs = agenda.nowMs - sinceMs - HANGS_AFTER_MS;
-      if (this.brain !== brain || brain === undefined || this.#dueMs !== owedMs) return;
+      if (this.brain !== brain || brain === undefined || this.dueMs !== owedMs) return;
       if (lateMs > 0) return void agenda.in(HANGS_AFTER_MS, this.actor, () => judge(agenda.nowMs - HANGS_AFTER_MS));
       this.world.count('supervisor that was due killed');
       this.loseBrain(true);

@@ -189,14 +189,10 @@ export function converse(seed: number): Conversation {
       [undefined, 50],
     ]);
     isLeaving = graceMs === 50;
-    const stops = dice.pick([
-      [SIGTERM, SIGINT],
-      [SIGTERM, SIGINT],
-      [SIGTERM, SIGUSR2],
-    ]);
-    const stopSignal = dice.pick([undefined, SIGTERM, SIGHUP, SIGUSR1]);
-    const atMs = stopSignal !== undefined && dice.chance(0.2) ? FAR_AT_MS : undefined;
-    return { type: 'fallback', stopSignals: stops, signal: stopSignal, waitMs, graceMs, atMs };
+    const stopSignals = [SIGTERM, dice.pick([SIGINT, SIGINT, SIGUSR2])];
+    const signal = dice.pick([undefined, SIGTERM, SIGHUP, SIGUSR1]);
+    const atMs = signal !== undefined && dice.chance(0.2) ? FAR_AT_MS : undefined;
+    return { type: 'fallback', stopSignals, signal, waitMs, graceMs, atMs };
   };
 
   play({ do: 'start' }, () => {});
@@ -272,25 +268,12 @@ export function converse(seed: number): Conversation {
         acks,
       );
     const others = dice.pick([changes, endsPeer, endsPeer]);
+    const often = [orders, orders, orders, orders];
     if (owes && !isAsleep && !isAlone) orders();
     else if (isAsleep) dice.pick(isCommandAlive ? [signals, signals, kills, others, others] : [signals, others])();
     else if (isAlone) dice.pick([signals, signals, kills, others])();
     else if (isCommandAlive)
-      dice.pick([
-        signals,
-        signals,
-        kills,
-        loses,
-        losesAll,
-        sleeps,
-        sleeps,
-        watches,
-        others,
-        orders,
-        orders,
-        orders,
-        orders,
-      ])();
+      dice.pick([signals, signals, kills, loses, losesAll, sleeps, sleeps, watches, others, ...often])();
     else dice.pick([spawns, spawns, spawns, spawns, signals, loses, losesAll, sleeps, others, orders])();
   }
   if (container.isAlone && container.isRunning && dice.chance(0.3)) {

@@ -1,26 +1,12 @@
 /** Random members and lives of commands. What a user would declare is drawn more often than what is merely possible. */
-import type {
-  Drain,
-  ExitCodePolicy,
-  HookAction,
-  HttpAction,
-  IdleCheck,
-  MemberConfig,
-  Probe,
-  RestartMode,
-  RestartPolicy,
-  RestartRule,
-  Role,
-  Rung,
-  StartGate,
-} from '../../src/core/config.ts';
+import type { HttpAction, MemberConfig, Probe, RestartRule, Role, Rung, StartGate } from '../../src/core/config.ts';
 import { command, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
 import type { ChildScript, Reaction, Run } from '../core/host.ts';
 import type { Dice } from './dice.ts';
 import type { MemberScenario } from './scenario.ts';
 
 export interface PodFacts {
-  readonly policy: RestartPolicy;
+  readonly policy: MemberConfig['restartPolicy'];
   readonly graceMs: number;
   readonly session: string | undefined;
   readonly hasRules: boolean;
@@ -102,7 +88,7 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
     hold: often<MemberConfig['hold']>({ kind: 'always' }, [{ kind: 'never' }, { kind: 'for', ms: 1_000 }]),
     ...drawDrain(dice, often),
     lingerMs: role === 'sidecar' ? often(0, [300, 2_000]) : 0,
-    restart: often<RestartMode>(usual.restart, ['auto', 'never', 'on-failure', 'always']),
+    restart: often<MemberConfig['restart']>(usual.restart, ['auto', 'never', 'on-failure', 'always']),
     // A sidecar that leaves with 143 where failures are restarted is restarted for ever, as declared.
     exitCode: pod.policy === 'Never' ? often(usual.exitCode, EXIT_CODES) : usual.exitCode,
     probes: {
@@ -116,11 +102,11 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
 }
 
 function drawDrain(dice: Dice, often: <T>(usual: T, values: readonly [T, ...T[]]) => T) {
-  const drain = often<Drain | undefined>(undefined, DRAINS);
+  const drain = often<MemberConfig['drain']>(undefined, DRAINS);
   return { drain, idleWhen: drain?.kind === 'adaptive' && dice.chance(0.7) ? IDLE_CHECK : undefined };
 }
 
-const IDLE_CHECK: IdleCheck = { action: command('idle'), periodMs: 300, timeoutMs: 200, forMs: 500, staleMs: 0 };
+const IDLE_CHECK = { action: command('idle'), periodMs: 300, timeoutMs: 200, forMs: 500, staleMs: 0 };
 
 function drawRules(dice: Dice, role: Role): readonly RestartRule[] {
   // A sidecar that a rule starts again for ever may never live long enough to know that its mains have finished.
@@ -133,20 +119,14 @@ const ON_FAILURE: RestartRule = { action: 'restart', codes: [0], except: true };
 export const RESTART_ALL_CODE = 88;
 const ALL_ON_88: RestartRule = { action: 'restart-all', codes: [RESTART_ALL_CODE], except: false };
 
-const LADDERS: readonly [readonly Rung[], ...(readonly Rung[])[]] = [
-  [
-    { signal: 15, forMs: 700 },
-    { signal: 2, forMs: 500 },
-    { signal: 9, forMs: undefined },
-  ],
-  [
-    { signal: 3, forMs: 1_500 },
-    { signal: 15, forMs: undefined },
-  ],
-  [{ signal: 9, forMs: undefined }],
+const rungs = (...pairs: readonly (readonly [number, number?])[]): readonly Rung[] =>
+  pairs.map(([signal, forMs]) => ({ signal, forMs }));
+const LADDERS = [rungs([15, 700], [2, 500], [9]), rungs([3, 1_500], [15]), rungs([9])] as const;
+const EXIT_CODES: readonly [MemberConfig['exitCode'], MemberConfig['exitCode']] = [
+  { kind: 'keep' },
+  { kind: 'zero-when-stopped' },
 ];
-const EXIT_CODES: readonly [ExitCodePolicy, ExitCodePolicy] = [{ kind: 'keep' }, { kind: 'zero-when-stopped' }];
-const DRAINS: readonly [Drain, ...Drain[]] = [
+const DRAINS: readonly [MemberConfig['drain'], ...MemberConfig['drain'][]] = [
   { kind: 'fixed', ms: 500 },
   { kind: 'fixed', ms: 2_500 },
   {
@@ -174,8 +154,12 @@ function drawProbe(dice: Dice, kind: 'startup' | 'readiness' | 'liveness'): Prob
   });
 }
 
-function drawHook(dice: Dice, kind: string): HookAction {
-  return dice.pick<HookAction>([command(kind), http(`/${kind}`), { kind: 'sleep', ms: dice.pick([100, 3_000]) }]);
+function drawHook(dice: Dice, kind: string): MemberConfig['preStop'] {
+  return dice.pick<MemberConfig['preStop']>([
+    command(kind),
+    http(`/${kind}`),
+    { kind: 'sleep', ms: dice.pick([100, 3_000]) },
+  ]);
 }
 
 function http(path: string): HttpAction {

@@ -4,12 +4,9 @@
  */
 import type { RestartPolicy } from '../../src/core/config.ts';
 import { Dice } from './dice.ts';
-import { withCalm } from './draw-calm.ts';
 import { drawFaults } from './draw-faults.ts';
-import { withLosses } from './draw-losses.ts';
 import { drawMembers } from './draw-members.ts';
-import { drawRace } from './draw-races.ts';
-import { withRestarts } from './draw-restarts.ts';
+import { drawRace, withCalm, withLosses, withRestarts } from './draw-more.ts';
 import { lengthOf, type MemberScenario, type Scenario, type Stale, type VolumeScenario } from './scenario.ts';
 
 export function draw(seed: number): Scenario {

@@ -3,8 +3,9 @@
 import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
 import { restartsAll } from '../../src/core/restart.ts';
 import { expectDecision } from './heard.ts';
+import { Judge } from './judge.ts';
 import { dueSinceMs, isKept, quorumHasFinished } from './truth.ts';
-import type { Member, World } from './world.ts';
+import type { Member } from './world.ts';
 
 export interface Breach {
   readonly law: string;
@@ -13,18 +14,11 @@ export interface Breach {
   readonly what: string;
 }
 
-export class Dues {
-  readonly #world: World;
-  readonly #breakOf: (law: string, who: string, what: string) => void;
+export class Dues extends Judge {
   readonly #due = new Set<Member>();
   readonly #judged = new Set<Member>();
   readonly #lost = new Set<Member>();
   #epoch = 0;
-
-  constructor(world: World, breakOf: (law: string, who: string, what: string) => void) {
-    this.#world = world;
-    this.#breakOf = breakOf;
-  }
 
   get isSomebody(): boolean {
     return [...this.#due].some((member) => !member.isOver && !this.#judged.has(member));
@@ -47,39 +41,39 @@ export class Dues {
   }
 
   look(): void {
-    const { members, agenda, calmAtMs } = this.#world;
+    const { members, agenda, calmAtMs } = this.world;
     for (const member of members) {
       if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
-      if (!quorumHasFinished(this.#world, member) || isKept(this.#world, member)) continue;
+      if (!quorumHasFinished(this.world, member) || isKept(this.world, member)) continue;
       this.#due.add(member);
-      this.#world.judges('mains end sidecars');
+      this.world.judges('mains end sidecars');
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
       const epoch = this.#epoch;
-      expectDecision(this.#world, member, this.#breakOf);
+      expectDecision(this.world, member, this.breaks);
       agenda.at(atMs, undefined, () => this.#judgeEnd(member, epoch));
     }
   }
 
   #boundMs(): number {
-    const sidecars = this.#world.members.filter(({ config }) => config.role === 'sidecar');
+    const sidecars = this.world.members.filter(({ config }) => config.role === 'sidecar');
     const turnsMs = sidecars.map(({ config }) => config.lingerMs + (config.gracePeriodMs ?? 30_000) + 3_000);
     return 45_000 + turnsMs.reduce((sum, ms) => sum + ms, 0);
   }
 
   #judgeEnd(member: Member, epoch: number): void {
-    if (epoch !== this.#epoch) return this.#world.kubelet.endWhatIsLeft();
-    const { kubelet, count } = this.#world;
+    if (epoch !== this.#epoch) return this.world.kubelet.endWhatIsLeft();
+    const { kubelet, count } = this.world;
     this.#judged.add(member);
-    const isThePlatforms = this.#world.members.some(isThePlatformsToEnd);
+    const isThePlatforms = this.world.members.some(isThePlatformsToEnd);
     if (isThePlatforms) count('excused: a stop that only the platform ends');
     if (member.isOver || isThePlatforms) return kubelet.endWhatIsLeft();
     if (kubelet.isDeleting) return;
     // It leaves each time before it can know, which takes 10 s: it is not restarted in place, cannot be started, or
     // waits for less.
     const { session, restart, startAfter, startTimeoutMs } = member.config;
-    const { policy, begins, faults, volume } = this.#world.scenario;
+    const { policy, begins, faults, volume } = this.world.scenario;
     const hasBegun = begins && !faults.some((fault) => fault.do === 'wipe');
-    const doubts = session === undefined || (!hasBegun && this.#world.members.some((it) => restartsAll(it.config)));
+    const doubts = session === undefined || (!hasBegun && this.world.members.some((it) => restartsAll(it.config)));
     const isHasty = startAfter.length > 0 && startTimeoutMs < STALE_AFTER_MS;
     const leavesEarly = restart === 'never' || member.hasFailedStarts || isHasty;
     const isRestless = doubts && leavesEarly && policy === 'OnFailure';
@@ -87,14 +81,14 @@ export class Dues {
     // No member can tell that a lost one is gone, so a sidecar that may serve it has no end.
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
-    const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.#world, member);
-    const dueMs = Math.max(sinceMs ?? 0, this.#world.calmAtMs) + this.#boundMs();
+    const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.world, member);
+    const dueMs = Math.max(sinceMs ?? 0, this.world.calmAtMs) + this.#boundMs();
     // Any of several mains would do, but the one whose end could be known ended later.
-    if (sinceMs !== undefined && dueMs > this.#world.agenda.nowMs)
-      return void this.#world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member, epoch));
-    if (sinceMs !== undefined) this.#breakOf('mains end sidecars', member.name, 'it runs on without its mains');
+    if (sinceMs !== undefined && dueMs > this.world.agenda.nowMs)
+      return void this.world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member, epoch));
+    if (sinceMs !== undefined) this.breaks('mains end sidecars', member.name, 'it runs on without its mains');
     count('excused: the end of a main left no trace');
-    kubelet.delete(this.#world.scenario.graceMs, false);
+    kubelet.delete(this.world.scenario.graceMs, false);
   }
 }
 

@@ -4,7 +4,8 @@
  * first is followed.
  */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import type { MemberConfig } from '../../src/core/config.ts';
 import { endOfWaiting, lastTurnMs } from '../../src/core/pod/deadline.ts';
 import type { TaskKey } from '../../src/core/state/state.ts';
 import { command, fixed, mainConfig, probes, sidecarConfig } from '../core/helpers.ts';
@@ -59,58 +60,22 @@ const time: Letter = ['time', (pod) => pod.passOn(2_000)];
 
 describe('every interleaving', () => {
   it('keeps the rules with a main and a sidecar, 10 deep', (test) => {
-    const letters = [
-      look('proxy'),
-      look('work'),
-      term('work'),
-      term('proxy'),
-      end('work'),
-      kill('work'),
-      crash('proxy'),
-      time,
-    ];
-    const count = explore([MAIN, PROXY], letters, 10);
-    test.diagnostic(`${count} states`);
-    assert.ok(count > 3_000);
+    const letters = [...['proxy', 'work'].map(look), ...['work', 'proxy'].map(term), end('work'), kill('work')];
+    explore(test, [MAIN, PROXY], [...letters, crash('proxy'), time], 10);
   });
 
   it('keeps the rules with a main and a sidecar with hooks, a probe and restarts, 7 deep', (test) => {
-    const letters = [
-      look('proxy'),
-      term('work'),
-      term('proxy'),
-      stopAll,
-      end('work'),
-      end('work', 1),
-      end('proxy', 1),
-      task('liveness', false),
-      task('preStop', true),
-      time,
-    ];
-    const count = explore([BUSY_MAIN, BUSY_PROXY], letters, 7);
-    test.diagnostic(`${count} states`);
-    assert.ok(count > 3_000);
+    const letters = [look('proxy'), term('work'), term('proxy'), stopAll, end('work'), end('work', 1), end('proxy', 1)];
+    explore(test, [BUSY_MAIN, BUSY_PROXY], [...letters, task('liveness', false), task('preStop', true), time], 7);
   });
 
   it('keeps the rules with a main and two sidecars, one after the other, 8 deep', (test) => {
-    const letters = [
-      look('proxy'),
-      look('logs'),
-      term('work'),
-      term('proxy'),
-      term('logs'),
-      end('work'),
-      kill('work'),
-      crash('logs'),
-      time,
-    ];
-    const count = explore([MAIN, PROXY, LOGS], letters, 8);
-    test.diagnostic(`${count} states`);
-    assert.ok(count > 3_000);
+    const letters = [...['proxy', 'logs'].map(look), ...['work', 'proxy', 'logs'].map(term), end('work'), kill('work')];
+    explore(test, [MAIN, PROXY, LOGS], [...letters, crash('logs'), time], 8);
   });
 });
 
-function explore(configs: readonly (typeof MAIN)[], letters: readonly Letter[], depth: number): number {
+function explore(test: TestContext, configs: readonly MemberConfig[], letters: readonly Letter[], depth: number): void {
   const members = configs.map(
     (config): LaggingMember => ({ config, child: CHILD, observe: (step) => isSoundStep(config, step) }),
   );
@@ -138,7 +103,8 @@ function explore(configs: readonly (typeof MAIN)[], letters: readonly Letter[], 
     }
     level = next;
   }
-  return seen.size;
+  test.diagnostic(`${seen.size} states`);
+  assert.ok(seen.size > 3_000);
 }
 
 /** What the last letter has done to each. */

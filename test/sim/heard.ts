@@ -3,11 +3,10 @@ import { restartsAll, restartsIfKilled } from '../../src/core/restart.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { isPrompt } from './alone.ts';
 import type { Container } from './container.ts';
+import { type Breaks, Judge } from './judge.ts';
 import type { Fault } from './scenario.ts';
 import { isOf, isRecorded, mainsOf } from './truth.ts';
 import type { Member, World } from './world.ts';
-
-type Breaks = (law: string, who: string, what: string) => void;
 
 /** By an event and the attempts of two seconds at a lost handle; a rescan would come later. */
 const SOON_MS = 3_500;
@@ -56,15 +55,8 @@ function isUndisturbed({ scenario }: World, nowMs: number): boolean {
 }
 
 /** `sexton stop` has left a request for each of these. */
-export class Requests {
-  readonly #world: World;
-  readonly #breaks: Breaks;
+export class Requests extends Judge {
   #waiting = 0;
-
-  constructor(world: World, breaks: Breaks) {
-    this.#world = world;
-    this.#breaks = breaks;
-  }
 
   get isSomebodyDue(): boolean {
     return this.#waiting > 0;
@@ -72,19 +64,19 @@ export class Requests {
 
   left(containers: readonly Container[]): void {
     // With the directory the request is gone.
-    if (this.#world.scenario.faults.some((fault) => fault.do === 'wipe')) return;
+    if (this.world.scenario.faults.some((fault) => fault.do === 'wipe')) return;
     for (const container of containers) this.#await(container);
   }
 
   #await(container: Container): void {
-    const { agenda, calmAtMs } = this.#world;
+    const { agenda, calmAtMs } = this.world;
     this.#waiting += 1;
     agenda.at(Math.max(agenda.nowMs, calmAtMs) + SETTLING_MS, undefined, () => {
       this.#waiting -= 1;
-      const isCalm = agenda.nowMs - this.#world.calmAtMs >= SETTLING_MS;
+      const isCalm = agenda.nowMs - this.world.calmAtMs >= SETTLING_MS;
       if (container.isRunning && !isCalm) return this.#await(container);
       this.#judge(container);
-      this.#world.kubelet.endWhatIsLeft();
+      this.world.kubelet.endWhatIsLeft();
     });
   }
 
@@ -92,10 +84,10 @@ export class Requests {
     const { isRunning, wasAlone, member } = container;
     const state = stateOf(container);
     if (wasAlone || member.loss !== undefined) return;
-    this.#world.judges(LAW);
-    if (!isRunning || this.#world.kubelet.isDeleting) return;
+    this.world.judges(LAW);
+    if (!isRunning || this.world.kubelet.isDeleting) return;
     const isStopping = state?.stop !== undefined || state?.child.is === 'gone';
-    if (!isStopping) this.#breaks(LAW, member.name, 'it goes on, and was asked to stop');
+    if (!isStopping) this.breaks(LAW, member.name, 'it goes on, and was asked to stop');
   }
 }
 

@@ -1,5 +1,6 @@
 /** The kubelet of one pod, in virtual time: what `test/pods/kubelet.ts` does to real containers. */
 import type { RestartRule } from '../../src/core/config.ts';
+import { watchLoneStop } from './alone.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
 
@@ -76,7 +77,7 @@ export class Kubelet {
     if (container === undefined || this.isDeleting) return;
     this.#replaced.add(member);
     this.#ask(container);
-    this.#world.laws.stoppedAlone(container);
+    watchLoneStop(this.#world, container, this.#world.laws.breaks);
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 

@@ -16,15 +16,15 @@ import { MAINS_FINISHED, RESTART } from '../../src/core/state/state.ts';
 import { readMemo } from '../../src/runtime/memo.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
-import { watchLoneStop, wrongVerdict } from './alone.ts';
+import { judgeVerdict } from './alone.ts';
 import { Busy } from './busy.ts';
 import { statusOf } from './command.ts';
 import { BINDING_MS, type Container, type Nap } from './container.ts';
 import { type Breach, Dues } from './dues.ts';
 import { Requests } from './heard.ts';
+import type { Breaks } from './judge.ts';
 import { earlyKill } from './kills.ts';
-import { LAW as LOST, Lost } from './lost.ts';
-import { expectRecords } from './on-record.ts';
+import { Lost } from './lost.ts';
 import { Restarts } from './restarts.ts';
 import { tellStep } from './tell-step.ts';
 import {
@@ -78,19 +78,11 @@ export class Laws {
 
   constructor(world: World) {
     this.#world = world;
-    this.restarts = new Restarts(world, (law, container, what) => this.#break(law, container, what));
-    this.lost = new Lost(world, (container, what) => this.#break(LOST, container, what));
-    this.requests = new Requests(world, (law, who, what) => this.#breakOf(law, who, what));
-    this.#busy = new Busy(world);
-    this.#dues = new Dues(world, (law, who, what) => this.#breakOf(law, who, what));
-  }
-
-  begin(): void {
-    expectRecords(this.#world, (law, who, what) => this.#breakOf(law, who, what));
-  }
-
-  get isBroken(): boolean {
-    return this.breach !== undefined;
+    this.restarts = new Restarts(world, this.breaks);
+    this.lost = new Lost(world, this.breaks);
+    this.requests = new Requests(world, this.breaks);
+    this.#busy = new Busy(world, this.breaks);
+    this.#dues = new Dues(world, this.breaks);
   }
 
   stepped(container: Container, step: Step): void {
@@ -100,26 +92,19 @@ export class Laws {
     try {
       isSoundStep(config, step);
     } catch (error) {
-      this.#break('step', container, (error as Error).message);
+      this.breaks('step', container, (error as Error).message);
     }
     const { before, after } = step;
     this.restarts.stepped(container, step);
     this.#keepDeadline(container, step);
-    const cut = this.#busy.cutShort(container, step);
-    if (cut !== undefined) this.#break('busy', container, cut);
+    this.#busy.stepped(container, step);
     const wasFree = before.stop === undefined || (isRestarting(before) && !isRestarting(after));
     if (wasFree && after.stop !== undefined) this.#judgeWish(container, step);
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
-    const wrong = wrongVerdict(container, step);
-    if (wrong !== undefined) this.#break('told apart', container, wrong);
-    if (isOnItsWay(after) && !isOnItsWay(before))
-      judgeTurn(this.#world, container, step, (law, what) => this.#break(law, container, what));
+    judgeVerdict(container, step, this.breaks);
+    if (isOnItsWay(after) && !isOnItsWay(before)) judgeTurn(container, step, this.breaks);
     if (after.chronicle.started !== undefined) this.#said.add(`${name} started`);
     if (after.chronicle.healthy !== undefined) this.#said.add(`${name} healthy`);
-  }
-
-  wrongReflex(container: Container, what: string): void {
-    this.#break('reflex', container, what);
   }
 
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
@@ -127,7 +112,7 @@ export class Laws {
     this.#world.judges('sidecars outlive mains');
     for (const main of mainsOf(this.#world, container.member).filter(isCommandAlive))
       if (isKnown(container.reflexes.endedFrom, main))
-        this.#break('sidecars outlive mains', container, `${main.name} still lives`);
+        this.breaks('sidecars outlive mains', container, `${main.name} still lives`);
   }
 
   /** A signal of sexton's own is about to reach the command. */
@@ -141,14 +126,14 @@ export class Laws {
       if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
       else if (container.isAlone && container.asked.at(-1)?.atMs === this.#world.agenda.nowMs)
         this.#world.count('excused: a further request, passed on by init alone');
-      else this.#break('signal once', container, `signal ${signal} twice`);
+      else this.breaks('signal once', container, `signal ${signal} twice`);
     }
     const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
     if (signal === SIGKILL && !isFirstRung) this.#world.judges('signal before KILL');
     if (signal === SIGKILL && before.length === 0 && !isFirstRung)
-      this.#break('signal before KILL', container, 'KILL without a stop signal before it');
+      this.breaks('signal before KILL', container, 'KILL without a stop signal before it');
     const early = signal === SIGKILL ? earlyKill(container) : undefined;
-    if (early !== undefined) this.#break('own grace period', container, early);
+    if (early !== undefined) this.breaks('own grace period', container, early);
   }
 
   /** Init watches from now on, so all that was written before must be known. */
@@ -158,7 +143,7 @@ export class Laws {
       const read = file === name ? undefined : content.read(file);
       if (read?.ok !== true || !mattersTo(config, 'own', read.tombstone)) continue;
       const known = container.brain?.state.peers?.[file]?.tombstone;
-      if (!isDeepStrictEqual(known, read.tombstone)) this.#break('sleep', container, `it knows nothing of ${file}`);
+      if (!isDeepStrictEqual(known, read.tombstone)) this.breaks('sleep', container, `it knows nothing of ${file}`);
     }
   }
 
@@ -166,7 +151,7 @@ export class Laws {
   napEnded(container: Container, { sinceMs, seq }: Nap): void {
     const isUnheard = container.queue.some((queued) => queued.seq <= seq);
     if (isUnheard && this.#world.agenda.nowMs > sinceMs)
-      this.#break('sleep', container, 'it has slept through an event that init had for it');
+      this.breaks('sleep', container, 'it has slept through an event that init had for it');
   }
 
   /** A sleep is a crash: the supervisor that is woken knows what the one before knew, byte for byte. */
@@ -177,12 +162,12 @@ export class Laws {
     this.napEnded(container, nap);
     if (nap.hasPassedOver) this.#world.count('excused: changes that a prepared stop has passed over');
     else this.#judgeHearing(container, nap, { why, by });
-    if (memo?.text !== before) return this.#break('sleep', container, 'the memo is another one than before');
+    if (memo?.text !== before) return this.breaks('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
     const known = read && { ...read.state, hasCaughtUp: memo.state.hasCaughtUp };
     if (before.endsWith(`"state":${JSON.stringify(known)}}`)) return;
     if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
-      this.#break('sleep', container, 'what is read of the memo is not what was written');
+      this.breaks('sleep', container, 'what is read of the memo is not what was written');
   }
 
   /** It is woken in time, by the first tombstone that matters to it or the first end of a handle that it held. */
@@ -190,10 +175,10 @@ export class Laws {
     const { member } = container;
     const { agenda, calmAtMs } = this.#world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
-      this.#break('sleep', container, 'it has slept through the end of a member');
+      this.breaks('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
     // A member is never in time while the machine or the container stands still.
-    if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.#break('sleep', container, 'it has overslept');
+    if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.breaks('sleep', container, 'it has overslept');
     const now = this.#world.volume.files;
     const unheard = [...now.keys()].filter((name) => {
       const content = now.get(name);
@@ -205,7 +190,7 @@ export class Laws {
       const { RestartRequested: _restart, ...rest } = read.tombstone;
       return mattersTo(member.config, 'own', rest);
     });
-    if (unheard.length > 0) this.#break('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
+    if (unheard.length > 0) this.breaks('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
   }
 
   /** The handle announces another life of a quiet member; its file may be there a moment earlier. */
@@ -213,10 +198,6 @@ export class Laws {
     if (why === 'a file') return true;
     const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
     return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
-  }
-
-  stoppedAlone(container: Container): void {
-    watchLoneStop(this.#world, container, (what) => this.#break('told apart', container, what));
   }
 
   /** Init is about to KILL a command that lives, because the time is over and its supervisor has not done so. */
@@ -228,17 +209,17 @@ export class Laws {
     const ownEndsMs = [container.memo?.state.climb?.killAtMs, container.mainsEndAtMs];
     if (ownEndsMs.some((atMs = Number.POSITIVE_INFINITY) => atMs <= monoMs)) return;
     const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length + restarts.length > 0;
-    if (!isDue) this.#break('before the platform', container, 'init KILLs before the grace period is over');
+    if (!isDue) this.breaks('before the platform', container, 'init KILLs before the grace period is over');
     this.lost.killing(container);
   }
 
   spawning(container: Container, id: number): void {
     const { command, member } = container;
     if (command !== undefined) this.#world.judges('one command');
-    if (command !== undefined && command.exit === undefined) this.#break('one command', container, 'two at once');
+    if (command !== undefined && command.exit === undefined) this.breaks('one command', container, 'two at once');
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
-      this.#break('one command', container, 'another is started while the group of the last one lives');
-    if (id !== container.lastSpawned + 1) this.#break('one command', container, `id ${id}`);
+      this.breaks('one command', container, 'another is started while the group of the last one lives');
+    if (id !== container.lastSpawned + 1) this.breaks('one command', container, `id ${id}`);
     this.#judgeCompany(container);
     this.restarts.spawning(container);
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
@@ -248,7 +229,7 @@ export class Laws {
       if (isMet || optional) continue;
       if (isMisleading(this.#world, container, name) || isMixedUp(this.#world, container, name))
         this.#world.count('excused: a gate opened by what was there before');
-      else this.#break('gates', container, `started before ${name} was ${condition}`);
+      else this.breaks('gates', container, `started before ${name} was ${condition}`);
     }
   }
 
@@ -262,18 +243,18 @@ export class Laws {
     if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
     if (last.container !== container) {
       this.#world.judges('graves');
-      if (last.container.order > container.order) this.#break('graves', container, 'an older life wrote last');
+      if (last.container.order > container.order) this.breaks('graves', container, 'an older life wrote last');
       return this.#judgeDeath(container, tombstone);
     }
     const { tombstone: old } = last;
     if (old.Died !== undefined) this.#world.judges('graves');
     if (old.Died !== undefined)
       for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
-        if (old[key] !== tombstone[key]) this.#break('graves', container, `${key} of the dead was changed`);
+        if (old[key] !== tombstone[key]) this.breaks('graves', container, `${key} of the dead was changed`);
     const [before, after] = [old.Deadline, tombstone.Deadline];
     const isAgain = old.StopReason === RESTART && (tombstone.PodRestarts ?? 0) > (old.PodRestarts ?? 0);
     if (before !== undefined && !isAgain && (after === undefined || after > before))
-      this.#break('deadline', container, `wrote ${before}, then ${after}`);
+      this.breaks('deadline', container, `wrote ${before}, then ${after}`);
     this.#judgeDeath(container, tombstone);
   }
 
@@ -286,23 +267,23 @@ export class Laws {
     if (how === 'killed') return this.#dues.lose(container.member);
     this.#world.judges('nothing lives');
     this.#judgeTime(container);
-    if (isCommandAlive(container.member)) this.#break('nothing lives', container, 'init leaves a living command');
+    if (isCommandAlive(container.member)) this.breaks('nothing lives', container, 'init leaves a living command');
     const { command } = container;
     if (container.hasLeftUnrecorded) {
       this.#world.count('excused: not written, as no supervisor acted');
       if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
-        this.#break('exit codes', container, `left with ${code}, without a supervisor`);
+        this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(container.member);
     }
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
-      this.#break('nothing lives', container, 'init leaves a living group that had no KILL');
+      this.breaks('nothing lives', container, 'init leaves a living group that had no KILL');
     this.#judgeCode(container, code);
     if (isCut(this.#world, container))
       return this.#world.count('excused: not written, the volume failed or the machine stood still');
     this.#world.judges('recorded before exit');
     const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
     const isWritten = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
-    if (!isWritten) this.#break('recorded before exit', container, 'its death is not in the graveyard');
+    if (!isWritten) this.breaks('recorded before exit', container, 'its death is not in the graveyard');
   }
 
   /** The kubelet had to kill it. */
@@ -323,7 +304,7 @@ export class Laws {
     );
     if (container.lostAtMs !== undefined || calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.#world.count('excused: killed by the kubelet');
-    this.#break('before the platform', container, 'the platform’s KILL came first');
+    this.breaks('before the platform', container, 'the platform’s KILL came first');
   }
 
   /** A container that was asked to stop, and met no fault since, leaves by itself. */
@@ -345,11 +326,11 @@ export class Laws {
   }
 
   podEnded(isOver: boolean): void {
-    if (this.isBroken) return;
+    if (this.breach !== undefined) return;
     this.#world.judges('nothing hangs');
-    if (!isOver) this.#breakOf('nothing hangs', 'pod', 'the pod does not end');
+    if (!isOver) this.breaks('nothing hangs', 'pod', 'the pod does not end');
     for (const container of this.#world.containers)
-      if (container.isRunning) this.#break('nothing lives', container, 'it runs when all is over');
+      if (container.isRunning) this.breaks('nothing lives', container, 'it runs when all is over');
   }
 
   get isSomebodyDue(): boolean {
@@ -360,14 +341,14 @@ export class Laws {
     const { deadline } = after;
     if (deadline === undefined) {
       const isAgain = after.podRestarts > before.podRestarts;
-      if (this.#deadlines.has(container) && !isAgain) this.#break('deadline', container, 'it is forgotten');
+      if (this.#deadlines.has(container) && !isAgain) this.breaks('deadline', container, 'it is forgotten');
       if (isAgain) this.#deadlines.delete(container);
       return;
     }
     const last = this.#deadlines.get(container);
     const wasSoft = before.deadline?.kills === false && deadline.kills;
     if (last !== undefined && deadline.atMs !== last) this.#world.judges('deadline');
-    if (last !== undefined && deadline.atMs > last && !wasSoft) this.#break('deadline', container, 'it moves later');
+    if (last !== undefined && deadline.atMs > last && !wasSoft) this.breaks('deadline', container, 'it moves later');
     this.#deadlines.set(container, deadline.atMs);
   }
 
@@ -381,7 +362,7 @@ export class Laws {
       if (!sidecar.isOver || sidecar.config.when === 'any') continue;
       if (!mainsOf(this.#world, sidecar).includes(container.member)) continue;
       if (isBroughtBack(this.#world, sidecar) || this.#misled.has(last)) continue;
-      this.#break('no main without its sidecar', container, `started when ${sidecar.name} had left for good`);
+      this.breaks('no main without its sidecar', container, `started when ${sidecar.name} had left for good`);
     }
   }
 
@@ -392,17 +373,17 @@ export class Laws {
     const isAsked = container.asked.length > 0 || container.requests.length > 0;
     if (isRestarting(after)) {
       if (!this.restarts.isAsked(after))
-        this.#break('no healthy one is disturbed', container, 'a restart that nobody asked for');
+        this.breaks('no healthy one is disturbed', container, 'a restart that nobody asked for');
       return;
     }
     if (stop?.origin === 'platform') {
-      if (!isAsked) this.#break('no healthy one is disturbed', container, 'it stops, and nobody has asked it to');
+      if (!isAsked) this.breaks('no healthy one is disturbed', container, 'it stops, and nobody has asked it to');
       return;
     }
     if (quorumHasFinished(this.#world, container.member)) return;
     const why = misleading(this.#world, container);
     if (why === undefined)
-      return this.#break('no healthy one is disturbed', container, 'it stops although its mains have not finished');
+      return this.breaks('no healthy one is disturbed', container, 'it stops although its mains have not finished');
     this.#misled.add(container);
     this.#world.count(`excused: ${why}`);
   }
@@ -411,9 +392,9 @@ export class Laws {
     const { command } = container;
     if (Died === undefined || command === undefined || Reason === 'never-started') return;
     this.#world.judges('true record');
-    if (command.exit === undefined) return this.#break('true record', container, 'dead on the record, and it lives');
+    if (command.exit === undefined) return this.breaks('true record', container, 'dead on the record, and it lives');
     if (ExitCode !== statusOf(command.exit) && !container.member.hasFailedStarts)
-      this.#break('true record', container, `${ExitCode} on the record, in truth ${statusOf(command.exit)}`);
+      this.breaks('true record', container, `${ExitCode} on the record, in truth ${statusOf(command.exit)}`);
   }
 
   #judgeCode(container: Container, code: number): void {
@@ -426,14 +407,14 @@ export class Laws {
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
     const status = command?.exit === undefined ? undefined : statusOf(command.exit);
     if (code !== 0 && exitCode.kind === 'zero-when-stopped' && isStoppedByRequest(container))
-      this.#break('exit codes', container, `left with ${code}, and was asked to stop`);
+      this.breaks('exit codes', container, `left with ${code}, and was asked to stop`);
     const allowed =
       status === undefined
         ? [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])]
         : [status];
     if (code !== 0 || !isSpared)
       if (![...allowed, ...this.restarts.codesOf(container)].includes(code))
-        this.#break('exit codes', container, `left with ${code}, not ${allowed.join(' or ')}`);
+        this.breaks('exit codes', container, `left with ${code}, not ${allowed.join(' or ')}`);
   }
 
   #hasCompleted(name: string): boolean {
@@ -443,14 +424,11 @@ export class Laws {
     );
   }
 
-  #break(law: string, { member, order }: Container, what: string): void {
-    this.#breakOf(law, `${member.name} (container ${order})`, what);
-  }
-
-  #breakOf(law: string, who: string, what: string): void {
+  readonly breaks: Breaks = (law, by, what) => {
+    const who = typeof by === 'string' ? by : `${by.member.name} (container ${by.order})`;
     this.#world.tell(this.#world.agenda.nowMs, who, `BREACH of "${law}": ${what}`);
     this.breach ??= { law, atMs: this.#world.agenda.nowMs, who, what };
-  }
+  };
 }
 
 /**

@@ -9,7 +9,7 @@ import { maxWritingMs } from '../../src/core/lifecycle/stop/quitting.ts';
 import { graceOf } from '../../src/core/pod/deadline.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
-import type { World } from './world.ts';
+import { Judge } from './judge.ts';
 
 /** Taken where no grace period is declared. */
 const MOST_MS = 20_000;
@@ -27,18 +27,10 @@ const FAILED_MS = 20_000;
 const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 10_000;
 const SLACK_MS = 100;
 
-export class Lost {
-  readonly #world: World;
-  readonly #breaks: (container: Container, what: string) => void;
-
-  constructor(world: World, breaks: (container: Container, what: string) => void) {
-    this.#world = world;
-    this.#breaks = breaks;
-  }
-
+export class Lost extends Judge {
   /** From now on no supervisor of it will live on. */
   lost(container: Container): void {
-    this.#world.count(`supervisors lost: ${container.member.loss}`);
+    this.world.count(`supervisors lost: ${container.member.loss}`);
     if (container.asked.length > 0) this.asked(container);
     if (container.command?.exit !== undefined) this.ended(container);
   }
@@ -55,12 +47,13 @@ export class Lost {
     if (command.bornAtMs > first.atMs) return;
     this.#after(container, stopsByMs(container, first.atMs, lostAtMs), () => {
       if (!isMeant()) return;
-      this.#world.judges(LAW);
-      if (command.signals.length === 0) this.#breaks(container, 'it was asked to stop, and its command knows nothing');
+      this.world.judges(LAW);
+      if (command.signals.length === 0)
+        this.breaks(LAW, container, 'it was asked to stop, and its command knows nothing');
     });
     if (graceMs !== undefined)
       this.#after(container, Math.max(endMs, lostAtMs), () => {
-        if (isMeant()) this.#breaks(container, 'its command lives on when the grace period is over');
+        if (isMeant()) this.breaks(LAW, container, 'its command lives on when the grace period is over');
       });
   }
 
@@ -69,18 +62,18 @@ export class Lost {
     const { lostAtMs, member, command } = container;
     if (lostAtMs === undefined) return;
     const mostMs = member.loss === 'hangs' ? HUNG_MS : FAILED_MS + STARTS * 2 * member.scenario.bootMs;
-    this.#after(container, this.#world.agenda.nowMs + mostMs, () => {
+    this.#after(container, this.world.agenda.nowMs + mostMs, () => {
       // A last decision of a supervisor may have started another life.
       if (container.command !== command) return;
-      const { nowMs } = this.#world.agenda;
+      const { nowMs } = this.world.agenda;
       const isAsked = container.asked.some(({ atMs }) => nowMs - atMs >= mostMs);
       if (container.memo?.state.child.is === 'unstarted' && member.loss === 'hangs' && !isAsked)
-        return this.#world.count('excused: between two lives a supervisor that hangs owes nothing');
+        return this.world.count('excused: between two lives a supervisor that hangs owes nothing');
       // Without a declared grace period a stop of the platform ends in the platform's KILL alone.
       if (member.loss === 'hangs' && command?.isGroupGone === false && isPlatformsAlone(container))
-        return this.#world.count('excused: what a stopped command left behind waits for the platform');
-      this.#world.judges(LAW);
-      this.#breaks(container, 'it does not end, and its command has');
+        return this.world.count('excused: what a stopped command left behind waits for the platform');
+      this.world.judges(LAW);
+      this.breaks(LAW, container, 'it does not end, and its command has');
     });
   }
 
@@ -88,13 +81,13 @@ export class Lost {
   killing(container: Container): void {
     const { command, member } = container;
     if (member.config.ladder?.[0]?.signal === SIGKILL || command === undefined) return;
-    this.#world.judges(LAW);
-    if (command.signals.length === 0) this.#breaks(container, 'init KILLs a command that has had no stop signal');
+    this.world.judges(LAW);
+    if (command.signals.length === 0) this.breaks(LAW, container, 'init KILLs a command that has had no stop signal');
   }
 
   /** Runs unless the container has ended by then. One that has stood still gets the whole time again. */
   #after(container: Container, atMs: number, does: () => void): void {
-    const { agenda } = this.#world;
+    const { agenda } = this.world;
     const sinceMs = agenda.nowMs;
     agenda.at(atMs + SLACK_MS, undefined, () => {
       const stoodMs = Math.max(container.actor.frozenUntilMs, agenda.pausedUntilMs);
@@ -105,7 +98,7 @@ export class Lost {
   }
 }
 
-export const LAW = 'stop without a supervisor';
+const LAW = 'stop without a supervisor';
 
 function isPlatformsAlone({ memo, member: { config } }: Container): boolean {
   const { stop, climb, deadline } = memo?.state ?? {};

@@ -1,5 +1,6 @@
 /** Once the volume has worked for some time, each member that lives has its own tombstone there, and its own handle. */
 import type { Container } from './container.ts';
+import type { Breaks } from './judge.ts';
 import { isOf } from './truth.ts';
 import type { World } from './world.ts';
 
@@ -7,7 +8,7 @@ import type { World } from './world.ts';
 const SETTLING_MS = 12_000;
 const LAW = 'on record';
 
-export function expectRecords(world: World, breaks: (law: string, who: string, what: string) => void): void {
+export function expectRecords(world: World, breaks: Breaks): void {
   const { agenda, calmAtMs } = world;
   agenda.at(calmAtMs + SETTLING_MS, undefined, () => {
     if (world.calmAtMs !== calmAtMs) return expectRecords(world, breaks);

@@ -1,8 +1,4 @@
-/**
- * Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance.
- * They are kept as the state that they follow from, and derived when they are needed. The data is the same, and most of
- * it is never needed.
- */
+/** Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance. */
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
@@ -172,7 +168,7 @@ export class SimReflexes {
     world.judges('reflex');
     const own = formatTombstone(tombstoneOf(member.config, after.state));
     if (own !== text)
-      world.laws.wrongReflex(this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
+      world.laws.breaks('reflex', this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
   }
 
   hear(hostId: string, how: 'said' | 'ended' | 'gone'): void {
@@ -225,7 +221,7 @@ export class SimReflexes {
     const at = { mono: world.agenda.monoMs, wall: world.wallOf(member) };
     world.judges('reflex');
     const why = differenceOf(member.config, state, { mains: mains.map(({ path }) => memberAt(path)), signal, at });
-    if (why !== undefined) world.laws.wrongReflex(this.#container, why);
+    if (why !== undefined) world.laws.breaks('reflex', this.#container, why);
   }
 
   #holds(monoMs: number): boolean {

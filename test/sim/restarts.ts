@@ -12,15 +12,14 @@ import type { RestartAsk, State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import { SEEN_LATE_MS } from './alone.ts';
 import type { Container } from './container.ts';
-import { RESTARTED_MS } from './draw-restarts.ts';
+import { RESTARTED_MS } from './draw-more.ts';
 import { leaveRequests } from './faults.ts';
+import { Judge } from './judge.ts';
 import type { Request } from './scenario.ts';
 import { isCommandAlive } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 const BY_FAULT = 'sexton restart';
-
-type Breaks = (law: string, container: Container, what: string) => void;
 
 /** `sexton restart` by any container of the pod. `first` reads its own at once. */
 export function askToRestart(
@@ -43,9 +42,7 @@ interface Asked {
   readonly before: Map<Container, number>;
 }
 
-export class Restarts {
-  readonly #world: World;
-  readonly #breaks: Breaks;
+export class Restarts extends Judge {
   readonly #asked: Asked[] = [];
   /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
@@ -55,19 +52,14 @@ export class Restarts {
   /** The times of the restarts that some tombstone has told of. */
   readonly #told = new Set<number>();
 
-  constructor(world: World, breaks: Breaks) {
-    this.#world = world;
-    this.#breaks = breaks;
-  }
-
   get isSomebodyDue(): boolean {
     // A main may restart the pod for ever.
     return this.#asked.some((asked) => asked.ask.by === BY_FAULT && !this.#judged.has(asked));
   }
 
   /** By `sexton restart`, or by a member itself. */
-  asked(ask: RestartAsk, of: readonly Container[] = this.#world.containers): void {
-    const { agenda, count } = this.#world;
+  asked(ask: RestartAsk, of: readonly Container[] = this.world.containers): void {
+    const { agenda, count } = this.world;
     const running = of.filter(({ isRunning, member }) => isRunning && takesPart(ask.among, member.name));
     count(`restart asked for: ${ask.among === undefined ? 'the pod' : 'some'}`);
     if (ask.byRule !== undefined) count('restart asked for: by a rule');
@@ -75,7 +67,7 @@ export class Restarts {
     const askedAtMs = Math.min(agenda.nowMs, ask.requestedMs + agenda.bootAtMs);
     const asked = { ask, atMs: askedAtMs, before: new Map(running.map((it) => [it, it.lastSpawned])) };
     this.#asked.push(asked);
-    const atMs = Math.max(agenda.nowMs, this.#world.calmAtMs) + RESTARTED_MS - 5_000;
+    const atMs = Math.max(agenda.nowMs, this.world.calmAtMs) + RESTARTED_MS - 5_000;
     agenda.at(atMs, undefined, () => this.#judge(asked));
   }
 
@@ -84,7 +76,7 @@ export class Restarts {
     for (const { ask, before } of this.#asked)
       for (const container of before.keys()) {
         if (ask.by !== BY_FAULT || !files.some((file) => isRequestFor(container.member.name, file))) continue;
-        this.#world.count('excused: a request for a restart that was deleted before it was read');
+        this.world.count('excused: a request for a restart that was deleted before it was read');
         before.delete(container);
       }
   }
@@ -100,7 +92,7 @@ export class Restarts {
 
   stepped(container: Container, { before, after, event }: Step): void {
     const { name } = container.member;
-    const { nowMs, bootAtMs } = this.#world.agenda;
+    const { nowMs, bootAtMs } = this.world.agenda;
     if (before.chronicle.started === undefined && after.chronicle.started !== undefined)
       this.#since.set(`${name} started`, nowMs);
     if (before.chronicle.healthy === undefined && after.chronicle.healthy !== undefined)
@@ -111,12 +103,12 @@ export class Restarts {
       ({ ask }) => ask.requestedMs === after.restart?.requestedMs && ask.by === after.restart.by,
     );
     if (isNew && after.restart.by.startsWith(`${name}: `) && !isRepeated) {
-      this.#world.count('restart asked for: by a member itself');
+      this.world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
     if (isNew) this.#rounds.set(container, [...(this.#rounds.get(container) ?? []), after.restart]);
     const isJoined = event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `);
-    if (isRestarting(after) && !isRestarting(before) && isJoined) this.#world.count('restart joined');
+    if (isRestarting(after) && !isRestarting(before) && isJoined) this.world.count('restart joined');
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
       const graces = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
@@ -124,13 +116,13 @@ export class Restarts {
       container.restarts = [...container.restarts, ...graces];
     }
     if (after.podRestarts > before.podRestarts) {
-      this.#world.count('restarted in place');
+      this.world.count('restarted in place');
       container.restarts = [];
       this.#judgeEnds(container, { ...after, deadline: before.deadline });
     }
-    if (isRestarting(before) && after.stop !== undefined && !isRestarting(after)) this.#world.count('restart beaten');
+    if (isRestarting(before) && after.stop !== undefined && !isRestarting(after)) this.world.count('restart beaten');
     if (after.child.is === 'gone' && isRestarting(before) && before.child.is === 'unstarted')
-      this.#world.count('left in a restart');
+      this.world.count('left in a restart');
   }
 
   /** The grace periods of all requests that it may have heard of since its last restart. */
@@ -164,13 +156,13 @@ export class Restarts {
     if (member.config.startTimeoutAction === 'continue') return;
     if ((state?.chronicle.born ?? '') > '' && container.bornAgainFor === restart.requestedMs) return;
     container.bornAgainFor = restart.requestedMs;
-    const requestedAtMs = restart.requestedMs + this.#world.agenda.bootAtMs;
+    const requestedAtMs = restart.requestedMs + this.world.agenda.bootAtMs;
     for (const { name, condition, optional } of member.config.startAfter) {
       if (optional || condition === 'completed' || !takesPart(restart.among, name)) continue;
-      this.#world.judges('gates');
+      this.world.judges('gates');
       if ((this.#since.get(`${name} ${condition}`) ?? 0) >= requestedAtMs) continue;
-      if (this.#isExcused(container, name)) this.#world.count('excused: started again before one that took no part');
-      else this.#breaks('gates', container, `started again before ${name} was ${condition} again`);
+      if (this.#isExcused(container, name)) this.world.count('excused: started again before one that took no part');
+      else this.breaks('gates', container, `started again before ${name} was ${condition} again`);
     }
   }
 
@@ -178,25 +170,25 @@ export class Restarts {
   #judgeEnds(container: Container, { restart, deadline, startedAtMs }: State): void {
     if (restart === undefined) return;
     if (restart.requestedMs < startedAtMs)
-      this.#breaks('all end before any starts', container, 'it was born after the request');
-    const { agenda, members } = this.#world;
+      this.breaks('all end before any starts', container, 'it was born after the request');
+    const { agenda, members } = this.world;
     const requestedAtMs = restart.requestedMs + agenda.bootAtMs;
     for (const other of members) {
       const { command } = other.container ?? {};
       if (other !== container.member && command !== undefined && takesPart(restart.among, other.name))
-        this.#world.judges('all end before any starts');
+        this.world.judges('all end before any starts');
       if (other === container.member || !takesPart(restart.among, other.name) || !isCommandAlive(other)) continue;
       if (command === undefined || command.bornAtMs >= requestedAtMs) continue;
       if (this.#isExcused(container, other.name) || agenda.monoMs >= (deadline?.atMs ?? 0))
-        this.#world.count('excused: started again while one lives that could not be known of');
-      else this.#breaks('all end before any starts', container, `${other.name} still lives`);
+        this.world.count('excused: started again while one lives that could not be known of');
+      else this.breaks('all end before any starts', container, `${other.name} still lives`);
     }
   }
 
   /** A fault, a stop of its own, or a life that was not seen yet hides one from the other. */
   #isExcused({ brain }: Container, name: string): boolean {
-    const { calmAtMs, agenda, troubles } = this.#world;
-    const other = this.#world.memberNamed(name)?.container;
+    const { calmAtMs, agenda, troubles } = this.world;
+    const other = this.world.memberNamed(name)?.container;
     if (other === undefined || !other.isRunning || other.wasAlone || other.lostAtMs !== undefined) return true;
     const state = other.brain?.state ?? other.memo?.state;
     if (state?.stop !== undefined && !isRestarting(state)) return true;
@@ -208,13 +200,13 @@ export class Restarts {
 
   #judge(asked: Asked): void {
     const { ask, before } = asked;
-    const { kubelet, calmAtMs, agenda } = this.#world;
+    const { kubelet, calmAtMs, agenda } = this.world;
     // Another fault has come meanwhile.
     if (agenda.nowMs - calmAtMs < RESTARTED_MS - 5_000 && !kubelet.isDeleting)
       return void agenda.at(calmAtMs + RESTARTED_MS - 5_000, undefined, () => this.#judge(asked));
     this.#judged.add(asked);
     if (ask.by !== BY_FAULT && this.#isLostWithAsker(ask)) {
-      this.#world.count('excused: a main that asked for a restart was gone before others could read it');
+      this.world.count('excused: a main that asked for a restart was gone before others could read it');
       return kubelet.endWhatIsLeft();
     }
     for (const [container, lastSpawned] of before) {
@@ -232,20 +224,20 @@ export class Restarts {
       if (state.stop !== undefined && !isRestarting(state)) continue;
       if (isRestarting(state) && (state.restart?.requestedMs ?? 0) > ask.requestedMs) continue;
       if (isRestarting(state)) {
-        this.#breaks('all live again', container, 'it is not started again');
+        this.breaks('all live again', container, 'it is not started again');
         continue;
       }
       if (this.#areGatesShut(member)) continue;
       // Another restart may have passed before the member that asked for this one heard of its own event.
       const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
       if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
-        this.#world.count('excused: restarted again before it had started');
+        this.world.count('excused: restarted again before it had started');
       else if (!this.#hasGoneThrough(container, ask) || !isStartedSince)
-        this.#breaks('all live again', container, 'it was not restarted');
-      else this.#world.count('lives again after a restart');
-      this.#world.judges('all live again');
+        this.breaks('all live again', container, 'it was not restarted');
+      else this.world.count('lives again after a restart');
+      this.world.judges('all live again');
     }
-    this.#world.kubelet.endWhatIsLeft();
+    this.world.kubelet.endWhatIsLeft();
   }
 
   /** Through this one or a later one: the latest of several that wait takes the place of the others. */
@@ -257,28 +249,28 @@ export class Restarts {
   #isLostWithAsker({ by, requestedMs }: RestartAsk): boolean {
     const isNext = ({ member: { name }, startedAtMs }: Container): boolean =>
       by.startsWith(`${name}: `) && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
-    return !this.#told.has(requestedMs) || this.#world.containers.some(isNext);
+    return !this.#told.has(requestedMs) || this.world.containers.some(isNext);
   }
 
   /** A member that should take part has no supervisor that could. */
   #isHeldUp({ among }: RestartAsk): boolean {
-    const isLost = this.#world.members.some(({ loss, name }) => loss !== undefined && takesPart(among, name));
-    if (isLost) this.#world.count('excused: a restart in which one without a supervisor takes no part');
+    const isLost = this.world.members.some(({ loss, name }) => loss !== undefined && takesPart(among, name));
+    if (isLost) this.world.count('excused: a restart in which one without a supervisor takes no part');
     return isLost;
   }
 
   /** Its command has ended for one restart or another, and it need not have seen yet that it may start again. */
   #isAboutToStart({ config }: Member, { child, restart }: State): boolean {
-    const againAtMs = (restart?.againSinceMs ?? 0) + this.#world.agenda.bootAtMs;
+    const againAtMs = (restart?.againSinceMs ?? 0) + this.world.agenda.bootAtMs;
     const opened = config.startAfter.map(({ name, condition }) => this.#since.get(`${name} ${condition}`) ?? 0);
-    return child.is === 'unstarted' && this.#world.agenda.nowMs - Math.max(againAtMs, ...opened) < SETTLING_MS;
+    return child.is === 'unstarted' && this.world.agenda.nowMs - Math.max(againAtMs, ...opened) < SETTLING_MS;
   }
 
   /** A member that it starts after is over, or does not come up. */
   #areGatesShut({ config }: Member): boolean {
     return config.startAfter.some(({ name, condition }) => {
       if (condition === 'completed') return true;
-      const member = this.#world.memberNamed(name);
+      const member = this.world.memberNamed(name);
       const state = member?.container?.brain?.state;
       return member?.container?.isRunning !== true || state?.chronicle.healthy === undefined;
     });

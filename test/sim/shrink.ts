@@ -24,10 +24,7 @@ function* smaller(scenario: Scenario): Generator<Scenario> {
   if (race !== undefined) yield { ...scenario, race: undefined };
   for (const index of faults.keys()) yield { ...scenario, faults: faults.toSpliced(index, 1) };
   for (let index = members.length - 1; index >= 0 && members.length > 1; index -= 1) yield without(scenario, index);
-  if (volume.stale.length > 0) yield { ...scenario, volume: { ...volume, stale: [] } };
-  if (volume.events !== 'prompt') yield { ...scenario, volume: { ...volume, events: 'prompt' } };
-  if (volume.latencyMs > 1) yield { ...scenario, volume: { ...volume, latencyMs: 1 } };
-  if (volume.inMemory) yield { ...scenario, volume: { ...volume, inMemory: false } };
+  for (const simpler of simplerOf(volume, VOLUME)) yield { ...scenario, volume: simpler };
   for (const [index, member] of members.entries())
     for (const simpler of simplerMembers(member)) yield { ...scenario, members: members.with(index, simpler) };
 }
@@ -50,18 +47,13 @@ function without(scenario: Scenario, gone: number): Scenario {
   return { ...scenario, members, faults, race: after, volume: { ...scenario.volume, stale } };
 }
 
-/** Sets one option at a time back to its default. */
+/** Sets one option at a time back to its default, but none that members know each other by, or must agree on. */
 function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
   const { config, lives } = member;
   const usual: typeof config = config.role === 'main' ? mainConfig() : sidecarConfig();
-  for (const key of Object.keys(usual) as (keyof typeof usual)[])
-    if (!SHARED.has(key) && JSON.stringify(config[key]) !== JSON.stringify(usual[key]))
-      yield { ...member, config: { ...config, [key]: usual[key] } };
-  if (member.skewMs !== 0) yield { ...member, skewMs: 0 };
-  if (member.kubeletHookMs !== 0) yield { ...member, kubeletHookMs: 0 };
-  if (member.startsAtOnce) yield { ...member, startsAtOnce: false };
-  if (member.startMs !== 0) yield { ...member, startMs: 0 };
-  if (member.bootMs > 20) yield { ...member, bootMs: 20 };
+  const { name: _name, role: _role, mains: _mains, session: _session, restartPolicy: _policy, ...own } = usual;
+  for (const simpler of simplerOf(config, own)) yield { ...member, config: simpler };
+  yield* simplerOf(member, MEMBER);
   if (lives.length > 1) yield { ...member, lives: lives.slice(0, -1) };
   for (const [index, life] of lives.entries())
     for (const key of ['leaves', 'stray', 'errno', 'actions', 'on'] as const) {
@@ -70,5 +62,11 @@ function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
     }
 }
 
-/** What members know each other by, or must agree on. */
-const SHARED: ReadonlySet<string> = new Set(['name', 'role', 'mains', 'session', 'restartPolicy']);
+const VOLUME = { stale: [], events: 'prompt', latencyMs: 1, inMemory: false } as const;
+const MEMBER = { skewMs: 0, kubeletHookMs: 0, startsAtOnce: false, startMs: 0, bootMs: 20 } as const;
+
+/** It with one of these values at a time. */
+function* simplerOf<T extends object>(of: T, usual: Partial<T>): Generator<T> {
+  for (const key of Object.keys(usual) as (keyof T)[])
+    if (JSON.stringify(of[key]) !== JSON.stringify(usual[key])) yield { ...of, [key]: usual[key] };
+}

@@ -4,20 +4,16 @@ import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
+import type { Breaks } from './judge.ts';
 import { isCommandAlive, isOf, mainsOf, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
-export function judgeTurn(
-  world: World,
-  container: Container,
-  { after, before, event }: Step,
-  breaks: (law: string, what: string) => void,
-): void {
+export function judgeTurn(container: Container, { after, before, event }: Step, breaks: Breaks): void {
+  const { member, world } = container;
   const { stop, deadline, now } = after;
   if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'leftovers') return;
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
   if (isHurriedByOthers(world, container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
-  const { member } = container;
   const { config } = member;
   const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
   if (!isHolding) return;
@@ -46,7 +42,7 @@ export function judgeTurn(
     const isPassedOn = event.type === 'forwarded';
     if (isPassedOn || !isKnown(knowing, other) || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
-    else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', `${other.name} still lives`);
+    else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', container, `${other.name} still lives`);
   }
 }
 

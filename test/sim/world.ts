@@ -14,6 +14,7 @@ import { Dice } from './dice.ts';
 import { befall } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { Laws } from './laws.ts';
+import { expectRecords } from './on-record.ts';
 import { type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
 import { litter } from './stale.ts';
 import { type Holder, Volume } from './volume.ts';
@@ -28,6 +29,8 @@ const HOUR_MS = 3_600_000;
 
 export class Member {
   readonly scenario: MemberScenario;
+  readonly config: MemberScenario['config'];
+  readonly name: string;
   readonly index: number;
   /** By what its wall clock is off, and was turned. */
   wallOffMs: number;
@@ -47,15 +50,10 @@ export class Member {
   constructor(scenario: MemberScenario, index: number, sleepAfterMs: number | undefined) {
     this.sleepAfterMs = sleepAfterMs;
     this.scenario = scenario;
+    this.config = scenario.config;
+    this.name = scenario.config.name;
     this.index = index;
     this.wallOffMs = scenario.skewMs;
-  }
-
-  get name(): string {
-    return this.scenario.config.name;
-  }
-  get config(): MemberScenario['config'] {
-    return this.scenario.config;
   }
 
   nextLife(): ChildScript {
@@ -118,10 +116,10 @@ export class World {
   run(): void {
     this.kubelet.start();
     for (const fault of this.scenario.faults) this.agenda.at(fault.atMs, undefined, () => befall(this, fault));
-    this.laws.begin();
+    expectRecords(this, this.laws.breaks);
     this.agenda.at(this.scenario.lastMs, undefined, () => this.kubelet.endWhatIsLeft());
     const endMs = this.scenario.lastMs + HOUR_MS;
-    while (!this.kubelet.isOver && this.agenda.step(endMs)) if (this.laws.isBroken) return;
+    while (!this.kubelet.isOver && this.agenda.step(endMs)) if (this.laws.breach !== undefined) return;
     this.laws.podEnded(this.kubelet.isOver);
   }
 

@@ -155,8 +155,8 @@ function keyValue(key: (typeof KEYS)[number], value: Tombstone[(typeof KEYS)[num
 }
 
 function scalar(value: string | number | boolean | undefined, maxBytes: number): string | undefined {
-  const clean = typeof value === 'string' ? cleanText(value, maxBytes) : undefined;
-  if (clean !== undefined) return PLAIN.test(clean) ? `"${clean}"` : JSON.stringify(clean);
+  if (typeof value === 'string')
+    return value.length <= maxBytes && PLAIN.test(value) ? `"${value}"` : JSON.stringify(cleanText(value, maxBytes));
   // JSON has no NaN and no Infinity; it would write `null`.
   if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
   return value === undefined ? undefined : String(value);
@@ -172,6 +172,15 @@ function fitHistory(history: readonly HistoryEntry[], room: number): string {
 }
 
 function entryLine(entry: HistoryEntry): string {
+  const line = LINES.get(entry) ?? newEntryLine(entry);
+  LINES.set(entry, line);
+  return line;
+}
+
+/** Entries never change, and each is written again with every later state. */
+const LINES = new WeakMap<HistoryEntry, string>();
+
+function newEntryLine(entry: HistoryEntry): string {
   const details = Object.entries(entry).slice(0, MAX_DETAILS);
   const pairs = details.flatMap(([key, value]) => {
     const text = scalar(value, MAX_TEXT);

@@ -84,10 +84,10 @@ export function takesPart(among: readonly string[] | undefined, name: string): b
 /** The requests in the tombstones of others: from our life, or from before it where they wait for us. */
 export function restartsOfOthers(config: MemberConfig, state: State): readonly RestartAsk[] {
   return Object.values(state.peers ?? {}).flatMap((peer) => {
-    const { Name, StopReason, Died, RestartRequested, RestartBy, ...told } = peer.tombstone;
+    const { Name, StopReason, Died, RestartRequested, RestartBy, RestartAmong: among } = peer.tombstone;
     if (RestartRequested === undefined || isForeign(config, state, peer)) return [];
     if (RestartRequested < state.startedAtMs && (StopReason !== RESTART || Died !== undefined)) return [];
-    const { RestartAmong: among, RestartGraceMs: graceMs, RestartByRule: byRule } = told;
+    const { RestartGraceMs: graceMs, RestartByRule: byRule } = peer.tombstone;
     const ask = { requestedMs: RestartRequested, by: RestartBy ?? Name, graceMs, among, byRule };
     return isAhead(state, ask) ? [] : [ask];
   });
