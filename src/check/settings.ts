@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '../config/file/yaml.ts';
 import { nearest } from '../config/notation/nearest.ts';
-import { bad, eachOf, good, type Parse, show } from '../config/notation/parse.ts';
+import { bad, choice, eachOf, good, type Parse, show } from '../config/notation/parse.ts';
+import { whyNoFile } from '../text/errors.ts';
+import { isRecord } from '../text/record.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
 import { CHECK_FORMATS, TIMELINES } from './formats/names.ts';
 import type { Scenario } from './rules/rule.ts';
@@ -74,11 +76,9 @@ function outputOf(text: string): Output {
 }
 
 function wordOf<const Word extends string>(flag: string, text: string, words: readonly Word[]): Word {
-  const word = words.find((one) => one === text);
-  if (word !== undefined) return word;
-  const near = nearest(text, words);
-  const remedy = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new SettingError(`${flag} ${show(text)}: not one of ${words.join(', ')}${remedy}`);
+  const parsed = choice(words)(text);
+  if (parsed.ok) return parsed.value;
+  throw new SettingError(`${flag} ${show(text)}: ${parsed.why}`);
 }
 
 function rulesOf(flag: string, text: string): readonly string[] {
@@ -188,17 +188,13 @@ function jsonFile(flag: string, path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new SettingError(`${flag} ${path}: ${whyNot(error)}; name a file in JSON`);
+    throw new SettingError(`${flag} ${path}: ${whyNoFile(error)}; name a file in JSON`);
   }
 }
 
 function record(flag: string, path: string, value: unknown): Record<string, unknown> {
   if (isRecord(value)) return value;
   throw new SettingError(`${flag} ${path}: does not hold what is expected; see docs/check.md`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export const SETTINGS_FILE = '.sexton-check.yaml';
@@ -226,7 +222,7 @@ function textOf(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new SettingError(`${path}: ${whyNot(error)}`);
+    throw new SettingError(`${path}: ${whyNoFile(error)}`);
   }
 }
 
@@ -259,10 +255,4 @@ function listOf(path: string, key: string, value: unknown): readonly string[] {
     : Object.entries((value ?? {}) as Record<string, unknown>).map(([name, one]) => `${name}=${String(one)}`);
   if (texts.every((one) => typeof one === 'string')) return texts;
   throw new SettingError(`${path}: ${key}: must be a list of strings`);
-}
-
-function whyNot(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file';
-  return code === 'EACCES' ? 'permission denied' : message;
 }

@@ -4,6 +4,7 @@
  */
 import { type Busy, type Connections, msOf } from '../core/format/evidence.ts';
 import { cleanText, type DeathReason } from '../core/format/tombstone.ts';
+import { isRecord, recordOf } from '../text/record.ts';
 import type { Activity } from './bars.ts';
 import type { Absence, Mark, MemberStop, Span } from './stop.ts';
 import { forcerText } from './words.ts';
@@ -182,11 +183,3 @@ export function withinBounds(value: unknown): number | undefined {
 
 /** 31 days in milliseconds: no stop, no code and no count of connections is beyond, and a Date can hold the sum. */
 const MAX_NUMBER = 2_678_400_000;
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function recordOf(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}

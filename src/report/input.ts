@@ -4,7 +4,8 @@
  * evidence, alone or wrapped as Docker, CRI, Loki and journald do. Everything else is passed over.
  */
 import { parseTombstone } from '../core/format/tombstone-parse.ts';
-import { isRecord, type Origin, stopOfEvidence } from './evidence.ts';
+import { isRecord } from '../text/record.ts';
+import { type Origin, stopOfEvidence } from './evidence.ts';
 import { jsonOf, membersOfPod, plain, whyNoStop, within } from './kubelet.ts';
 import type { MemberStop } from './stop.ts';
 import { stopOfTombstone } from './tombstones.ts';

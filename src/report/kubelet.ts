@@ -5,7 +5,8 @@
  */
 import { msOf } from '../core/format/evidence.ts';
 import { cleanText } from '../core/format/tombstone.ts';
-import { isRecord, type Origin, recordOf, stopOfEvidence } from './evidence.ts';
+import { isRecord, recordOf } from '../text/record.ts';
+import { type Origin, stopOfEvidence } from './evidence.ts';
 import { type Absence, endMsOf, type MemberStop, type PlatformRecord, type Span } from './stop.ts';
 import { endText } from './words.ts';
 

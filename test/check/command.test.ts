@@ -123,7 +123,7 @@ describe('sexton check', () => {
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [[], /nothing to check; name a file/],
       [['--fail-on', 'warnings', 'a'], /--fail-on warnings: must be one of .*; did you mean warning\?/],
-      [['-o', 'xml', 'a'], /--output xml: not one of text, json/],
+      [['-o', 'xml', 'a'], /--output xml: must be one of text, json/],
       [['-o', 'json=', 'a'], /names no file; write json=FILE/],
       [['--only', 'SX9999', 'a'], /--only SX9999: no rule begins so/],
       [['--severity', 'SX101', 'a'], /write one such as SX301=error/],

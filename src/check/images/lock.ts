@@ -3,9 +3,10 @@
  * and the same for the same images whichever engine has written them.
  */
 import { readFileSync, statSync } from 'node:fs';
+import { recordOf } from '../../text/record.ts';
 import { familiarName, type ImageFacts, type Images, shellOf } from '../stop/images.ts';
 import { archiveBlobs, BLOCK, bytesOf, directoryBlobs, ImageError } from './blobs.ts';
-import { inOrder, originOf, recordOf, type SavedImage, savedImages, textsOf } from './saved.ts';
+import { inOrder, originOf, type SavedImage, savedImages, textsOf } from './saved.ts';
 
 export interface LockedImage {
   readonly names: readonly string[];

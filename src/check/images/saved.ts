@@ -1,4 +1,6 @@
 /** Saved images: OCI layouts (github.com/opencontainers/image-spec, image-layout.md), and archives of `docker save`. */
+
+import { recordOf } from '../../text/record.ts';
 import { type Blobs, ImageError } from './blobs.ts';
 
 export interface SavedImage {
@@ -122,10 +124,6 @@ function blobPath(digest: unknown): string {
   const [, algorithm, hex] = /^([a-z0-9+._-]+):([a-f0-9]+)$/.exec(String(digest)) ?? [];
   if (algorithm === undefined) throw new ImageError(`it names a blob by ${JSON.stringify(digest)}, which is no digest`);
   return `blobs/${algorithm}/${hex}`;
-}
-
-export function recordOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 /** undefined: it is no list of texts. */

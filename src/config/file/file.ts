@@ -2,13 +2,15 @@
  * The configuration file: shaped like a container of a Pod where Kubernetes has the field, else by the flags' names in
  * camel case. Its values are brought to the flags' notation and parsed by the flags' parsers.
  */
+
+import { isRecord } from '../../text/record.ts';
 import { FLAGS, type Key } from '../flags.ts';
 import type { Given } from '../given.ts';
 import { bad, good, type Parse, show, TOO_DEEP, unexpanded } from '../notation/parse.ts';
 import { CONTAINER, type Container, type ContainerKey, lifecycleOf } from './container.ts';
 import { type FileKeys, flagTextOf, keysOfFile, platformWarnings } from './keys.ts';
 import { readReloads } from './reload.ts';
-import { isMap, type Report } from './shape.ts';
+import type { Report } from './shape.ts';
 
 export interface ConfigFile {
   readonly path: string;
@@ -54,7 +56,7 @@ function repeatedKey(json: string): string | undefined {
 
 export function readConfigFile(path: string, content: unknown): ConfigFile {
   const wrongShape = shapeProblem(content);
-  if (wrongShape !== undefined || !isMap(content)) return { path, problems: [`${path}: ${wrongShape}`] };
+  if (wrongShape !== undefined || !isRecord(content)) return { path, problems: [`${path}: ${wrongShape}`] };
   const problems: string[] = [];
   const report: Report = (at, why, value) => {
     problems.push(`${at}${value === undefined ? '' : `: ${show(describe(value))}`} in ${path}: ${why}`);
@@ -129,7 +131,7 @@ function podValues(
 
 function shapeProblem(content: unknown): string | undefined {
   if (isTooDeep(content)) return TOO_DEEP;
-  if (!isMap(content)) return 'must be a map of keys; write one key per line, such as role: sidecar';
+  if (!isRecord(content)) return 'must be a map of keys; write one key per line, such as role: sidecar';
   if (['kind', 'apiVersion', 'spec', 'containers'].some((key) => key in content)) {
     return 'is a whole manifest; write only the keys of this one container, such as command and role';
   }
@@ -141,7 +143,9 @@ function isTooDeep(content: unknown): boolean {
   let level = new Set([content]);
   for (let depth = 0; level.size > 0; depth++) {
     if (depth > MAX_DEPTH) return true;
-    level = new Set([...level].flatMap((value) => (isMap(value) || Array.isArray(value) ? Object.values(value) : [])));
+    level = new Set(
+      [...level].flatMap((value) => (isRecord(value) || Array.isArray(value) ? Object.values(value) : [])),
+    );
   }
   return false;
 }
@@ -163,8 +167,8 @@ function words(key: 'command' | 'args', value: unknown, report: Report): readonl
 
 /** The words of a probe's or hook's command, unless a shell runs it: there $(NAME) has a meaning. */
 function wordsWithoutShell(value: unknown): readonly string[] {
-  const action = isMap(value) && isMap(value.action) ? value.action : value;
-  if (!isMap(action) || action.kind !== 'exec') return [];
+  const action = isRecord(value) && isRecord(value.action) ? value.action : value;
+  if (!isRecord(action) || action.kind !== 'exec') return [];
   const argv = action.argv as readonly string[];
   return argv.some((word) => /(^|\/)(ba|da|a|z|k)?sh$/.test(word)) ? [] : argv;
 }

@@ -1,9 +1,11 @@
 /** The keys of a configuration file, sorted by what they are, and values in the notation of their flags. */
+
+import { isRecord } from '../../text/record.ts';
 import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';
 import { bad, good, type Parse, show } from '../notation/parse.ts';
 import { CONTAINER, type ContainerKey } from './container.ts';
-import { isMap, type Report } from './shape.ts';
+import type { Report } from './shape.ts';
 
 export interface FileKeys {
   readonly own: readonly { readonly key: Key; readonly fileKey: string }[];
@@ -39,7 +41,8 @@ function twiceProblem(key: Key, content: Readonly<Record<string, unknown>>): str
   if (podKey === undefined) return undefined;
   const [outer = '', inner] = podKey.split('.');
   const there = Object.hasOwn(content, outer) ? content[outer] : undefined;
-  if (there === undefined || (inner !== undefined && !(isMap(there) && Object.hasOwn(there, inner)))) return undefined;
+  if (there === undefined || (inner !== undefined && !(isRecord(there) && Object.hasOwn(there, inner))))
+    return undefined;
   return `${podKey} is given as well; keep one of them`;
 }
 
@@ -97,7 +100,7 @@ export function flagTextOf(key: Key, value: unknown): Parse<string> {
   const { pairs, pairsOfLists } = flag;
   const isValue = (to: unknown): boolean =>
     isScalar(to) || (pairsOfLists === true && Array.isArray(to) && to.length > 0 && to.every(isScalar));
-  if (pairs !== undefined && isMap(value)) {
+  if (pairs !== undefined && isRecord(value)) {
     const entries = Object.entries(value);
     if (entries.length > 0 && entries.every(([, to]) => isValue(to))) {
       return good(entries.map(([from, to]) => `${from}${pairs}${String(to)}`).join(','));

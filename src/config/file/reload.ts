@@ -1,8 +1,9 @@
 /** Reloads in a configuration file: a text as the flag takes it, a map with its parts apart, or a list of these. */
 import type { Reload } from '../../core/config.ts';
+import { isRecord } from '../../text/record.ts';
 import { good, type Parse } from '../notation/parse.ts';
 import { parseReloads, parseValidate, readReload } from '../notation/reload.ts';
-import { described, either, isMap, listOf, type Report, record, type Shaped, text } from './shape.ts';
+import { described, either, listOf, type Report, record, type Shaped, text } from './shape.ts';
 
 const line = described(
   'PATH=SIGNAL or PATH=SIGNAL,validate=COMMAND; several on a line each.',
@@ -44,7 +45,7 @@ export function readReloads(value: unknown, path: string, report: Report): reado
 
 /** The shape that was meant, so that the message is about that one. */
 function shapeOf(value: unknown) {
-  if (!Array.isArray(value)) return isMap(value) ? parts : line;
+  if (!Array.isArray(value)) return isRecord(value) ? parts : line;
   return listOf<Shaped<typeof one>>(value.every((item) => typeof item === 'string') ? line : one, LIST_EXAMPLE, 1);
 }
 

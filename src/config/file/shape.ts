@@ -2,6 +2,8 @@
  * Shapes of values in a configuration file. A shape both reads a value and has its JSON Schema, so that the two
  * cannot differ. Every scalar may come as a text, since YAML is read that way.
  */
+
+import { isRecord } from '../../text/record.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';
 import { choice, show } from '../notation/parse.ts';
 
@@ -33,7 +35,7 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
   const { needs = [], oneOf = [], refused = {} } = rules;
   return {
     read: (value, path, report) => {
-      if (!isMap(value)) return report(path, mapRemedy(Object.keys(fields), needs, oneOf), value);
+      if (!isRecord(value)) return report(path, mapRemedy(Object.keys(fields), needs, oneOf), value);
       const content: Record<string, unknown> = {};
       let isWhole = true;
       for (const [key, part] of Object.entries(value)) {
@@ -125,10 +127,6 @@ export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
 
 export function described<T>(description: string, shape: Shape<T>): Shape<T> {
   return { read: shape.read, schema: { description, ...shape.schema } };
-}
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function mapRemedy(keys: readonly string[], needs: readonly string[], oneOf: readonly string[]): string {
