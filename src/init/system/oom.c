@@ -13,9 +13,9 @@ static int64_t number_in(const char *mount, const char *path, size_t length, con
   strcpy(mempcpy(stpcpy(name, mount), path, length), file);
   const char *at = read_text(name, text, sizeof text) ? find_text(text, key) : NULL;
   if (!at || at[strlen(key)] < '0' || at[strlen(key)] > '9') return -1;
-  int64_t number = 0;
-  for (at += strlen(key); *at >= '0' && *at <= '9'; at++) number = 10 * number + (*at - '0');
-  return number;
+  uint64_t number = 0;
+  for (at += strlen(key); *at >= '0' && *at <= '9'; at++) number = 10 * number + (uint64_t)(*at - '0');
+  return (int64_t)number;
 }
 
 /*
