@@ -1,7 +1,7 @@
 /**
  * `node test/init/fuzz/texts.ts NAME MS` gives one parser in TypeScript damaged texts for MS milliseconds. It prints
- * `{"executions", "lines", "covered"}`: how many texts there were, and the line coverage of the parser. fast-check
- * shrinks a text that makes the parser throw or break its rules; this then exits 1.
+ * `{"executions", "lines", "covered"}`: the number of texts, and the line coverage of the parser. A text that makes the
+ * parser throw, or break its rules, is shrunk by fast-check; the exit code is then 1.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
