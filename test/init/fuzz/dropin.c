@@ -1,6 +1,6 @@
 /*
  * Fuzz target of what init reads by itself of a command line and an environment. The first byte of the input is the
- * number of arguments, the second chooses the name of the program; the words follow, each ended by NUL.
+ * number of arguments, the second chooses the name of the program. The words follow, each ended by NUL.
  */
 #include <stdlib.h>
 
