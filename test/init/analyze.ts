@@ -1,6 +1,6 @@
 /**
- * `node test/init/analyze.ts` lets gcc -fanalyzer, cppcheck and clang-tidy look for defects in all C that is delivered,
- * and cppcheck in that of the tests, too. It prints what they find, and what it accepts but they no longer find. Then it
+ * `node test/init/analyze.ts` lets gcc -fanalyzer, cppcheck, clang-tidy and sparse look for defects in all C that is
+ * delivered, and cppcheck in that of the tests, too. It prints what they find, and what it accepts but they no longer find. Then it
  * exits 1. Without one of the tools it exits 2.
  */
 import { spawn } from 'node:child_process';
@@ -60,6 +60,7 @@ const jobs: [string, ...string[]][] = [
       '/dev/null',
     ],
     ['clang-tidy', '--quiet', tidy, file, '--', ...compile, '-DSEXTON_ENTRY'],
+    ['sparse', ...compile, '-DSEXTON_ENTRY', file],
   ]),
 ];
 
@@ -98,7 +99,7 @@ function outputOf([tool, ...args]: readonly [string, ...string[]]): Promise<stri
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', ({ message }) => {
       process.exitCode = 2;
-      resolve(`${tool}:0:0: error: ${message}; install gcc, cppcheck and clang-tidy`);
+      resolve(`${tool}:0:0: error: ${message}; install gcc, cppcheck, clang-tidy and sparse`);
     });
     child.on('close', () => resolve(Buffer.concat(chunks).toString()));
   });

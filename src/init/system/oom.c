@@ -13,9 +13,9 @@ static int64_t number_in(const char *mount, const char *path, size_t length, con
   strcpy(mempcpy(stpcpy(name, mount), path, length), file);
   const char *at = read_text(name, text, sizeof text) ? find_text(text, key) : NULL;
   if (!at || at[strlen(key)] < '0' || at[strlen(key)] > '9') return -1;
-  int64_t number = 0;
-  for (at += strlen(key); *at >= '0' && *at <= '9'; at++) number = 10 * number + (*at - '0');
-  return number;
+  uint64_t number = 0;
+  for (at += strlen(key); *at >= '0' && *at <= '9'; at++) number = 10 * number + (uint64_t)(*at - '0');
+  return (int64_t)number;
 }
 
 /*
@@ -37,9 +37,11 @@ int64_t count_oom_kills(void) { return number_of("/memory.oom_control", "/memory
 bool has_memory_for_supervisor(void) {
   int64_t limit = number_of("/memory.limit_in_bytes", "/memory.max", "");
   int64_t used = number_of("/memory.usage_in_bytes", "/memory.current", "");
-  if (limit < 0 || used < 0) return true;
+  /* cgroup v1 has a limit close to 2^63 where there is none. Its sum with the files could overflow. */
+  if (limit < 0 || used < 0 || limit > INT64_MAX / 4) return true;
   /* The kernel reclaims the pages of files before it kills: cgroup-v2, "memory.stat". */
   int64_t idle = number_of("/memory.stat", "/memory.stat", "\ninactive_file ");
   int64_t files = number_of("/memory.stat", "/memory.stat", "\nactive_file ");
-  return limit - used + (idle > 0 ? idle : 0) + (files > 0 ? files : 0) >= NEEDED_BYTES;
+  uint64_t reclaimed = (uint64_t)(idle > 0 ? idle : 0) + (uint64_t)(files > 0 ? files : 0);
+  return (int64_t)((uint64_t)(limit - used) + reclaimed) >= NEEDED_BYTES;
 }

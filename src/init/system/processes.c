@@ -21,9 +21,9 @@ static bool read_of(const char *pid, const char *file, char *text, size_t size) 
 }
 
 static pid_t number_at(const char **at) {
-  pid_t number = 0;
-  for (; **at >= '0' && **at <= '9'; ++*at) number = number * 10 + (**at - '0');
-  return number;
+  uint32_t number = 0;
+  for (; **at >= '0' && **at <= '9'; ++*at) number = number * 10 + (uint32_t)(**at - '0');
+  return (pid_t)number;
 }
 
 struct process {
