@@ -30,6 +30,43 @@ describe('on a cluster', { concurrency: 5 }, () => {
     if (Reason !== undefined) assert.deepEqual([Reason, pod.message('main').Reason], ['oom', 'oom']);
   });
 
+  clusterTest('K20 a sidecar killed for want of memory runs again, and ends with its main', async (t) => {
+    const does = { counter: '/log/lives', runs: '500,0', hog: '400,0' };
+    const pod = await startPod(
+      t,
+      'oom-sidecar',
+      podOf({
+        restartPolicy: 'OnFailure',
+        members: [
+          { name: 'proxy', flags: SIDECAR, does, more: { resources: { limits: { memory: '200Mi' } } } },
+          { name: 'main', does: { after: '/log/end', run: 1 } },
+        ],
+      }),
+    );
+    await pod.untilEvent('proxy', 'Started', 2);
+    await pod.exec('main', 'touch', '/log/end');
+    assert.equal(await pod.untilEnded(), 'Succeeded');
+    assert.equal(pod.status('proxy').lastState.terminated?.reason, 'OOMKilled');
+    assert.deepEqual([pod.status('main').restartCount, pod.end('proxy').exitCode], [0, 0]);
+    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+    assert.deepEqual(pod.timeline.signals('proxy'), [15]);
+  });
+
+  clusterTest('K08 a full graveyard in memory hinders no end: the sidecar ends after the main', async (t) => {
+    const members = [
+      { name: 'proxy', flags: SIDECAR },
+      { name: 'main', does: { after: '/log/end', run: 1, exit: 4 } },
+    ];
+    const pod = await startPod(t, 'full', podOf({ medium: 'Memory', members }));
+    await pod.untilStarted('proxy', 'main');
+    const fill = await pod.exec('main', 'sh', '-c', 'cat /dev/zero 2>&1 >/graveyard/.fill; touch /log/end');
+    assert.match(fill, /No space left on device/);
+    assert.equal(await pod.untilEnded(), 'Failed');
+    assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [4, 0]);
+    pod.timeline.exitsBeforeSignalTo('main', 'proxy');
+    assert.equal(pod.message('proxy').StopReason, 'mains finished');
+  });
+
   clusterTest("K14 a sidecar ends when PID 1 of its main's container is killed from outside", async (t) => {
     const hands = await takeHands(t);
     const pod = await startPod(

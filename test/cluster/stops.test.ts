@@ -98,7 +98,8 @@ describe('on a cluster', { concurrency: 6 }, () => {
     await pod.delete();
     await pod.untilGone();
     pod.timeline.exitsBeforeSignalTo('main', 'proxy');
-    assert.match(String(pod.message('main').Summary), / drain \d/);
+    // With so little CPU the wake may outlast the drain, which begins with the request.
+    assert.ok(Number(pod.message('main').StopMs) >= 1_000, `it drained: ${pod.message('main').Summary}`);
     for (const { name } of members) assert.deepEqual([pod.end(name).exitCode, pod.status(name).restartCount], [0, 0]);
   });
 
