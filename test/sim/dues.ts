@@ -31,7 +31,7 @@ export class Dues extends Judge {
     this.#judged.clear();
   }
 
-  /** Its container was killed as a whole, or ended without a supervisor. */
+  /** Its container was killed as a whole, ended without a supervisor, or could not write its death. */
   lose(member: Member): void {
     this.#lost.add(member);
   }

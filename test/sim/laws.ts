@@ -278,11 +278,13 @@ export class Laws {
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.breaks('nothing lives', container, 'init leaves a living group that had no KILL');
     this.#judgeCode(container, code);
-    if (isCut(this.#world, container))
-      return this.#world.count('excused: not written, the volume failed or the machine stood still');
-    this.#world.judges('recorded before exit');
     const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
     const isWritten = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
+    if (isCut(this.#world, container)) {
+      if (!isWritten) this.#dues.lose(container.member);
+      return this.#world.count('excused: not written, the volume failed or the machine stood still');
+    }
+    this.#world.judges('recorded before exit');
     if (!isWritten) this.breaks('recorded before exit', container, 'its death is not in the graveyard');
   }
 
