@@ -120,6 +120,44 @@ const PARSERS: Readonly<Record<string, Parser>> = {
       };
     },
   },
+  flags: {
+    file: 'config/notation/actions/idle.ts',
+    seeds: [
+      '--drain min=1s,quiet=2s,max=30s --idle-when http://:80/m,metric=a{b="c"}+d,for=2s,timeout=1s -- x',
+      '--drain 5s --idle-when exec:true,stale=1s --readiness tcp://:5432,period=1s --liveness exec:a,failures=3 -- x',
+      '--stop INT:5s,TERM:2s,KILL --signals USR1:HUP,HUP:- --exit-code 143=0,3=4 --stop-signals TERM,QUIT -- x',
+      '--start-after a=healthy,b=completed? --mains a,b --when any --role sidecar --hold 3s --linger 1s -- x',
+      '--restart-rules 42|43=restart,88=restart-all --restart-pod-on exit:3,liveness,max=6 --quit istio,http://:1/q -- x',
+      '--notify all,watchdog=30s --reload /etc/a=HUP,validate=true --http 127.0.0.1:80 --grace-period 1m30s -- x',
+    ],
+    load: async () => {
+      const { resolveRun } = await import('../../../src/config/resolve.ts');
+      const { filesOf } = await import('../../config/files.ts');
+      const files = filesOf();
+      return (text) => {
+        const resolution = resolveRun(text.split(' '), {}, files);
+        if (resolution instanceof Promise || resolution.ok) return;
+        assert.ok(resolution.problems.every((problem) => problem !== '' && !/[\p{Cc}--[\t\n]]/v.test(problem)));
+      };
+    },
+  },
+  'notify-text': {
+    file: 'core/lifecycle/notified.ts',
+    seeds: [
+      'READY=1\nSTATUS=a b',
+      'RELOADING=1\nMONOTONIC_USEC=5',
+      'STOPPING=1\nEXTEND_TIMEOUT_USEC=1500000\nX_SEXTON_IDLE=1',
+    ],
+    load: async () => {
+      const { Life, main } = await import('../../core/life.ts');
+      const life = new Life(main({ notifies: true, watchdogMs: 1_000 })).pass(100);
+      return (text) => {
+        life.feed({ type: 'notified', id: 1, dropped: 0, text });
+        const { Status = '' } = life.tombstone;
+        assert.ok(Buffer.byteLength(Status) <= 200 && !/\p{Cc}/u.test(Status), Status);
+      };
+    },
+  },
   config: {
     file: 'config/file/file.ts',
     seeds: CONFIGS,
