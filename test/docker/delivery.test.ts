@@ -67,6 +67,16 @@ async function assertServes(stage: Stage, delivered: Delivered, name: string, mo
   assert.deepEqual([Reason, ExitCode], ['stopped', 5]);
 }
 
+test('COPY --from adds one layer to an image, and without it the image is as before', async () => {
+  const layersOf = async (image: string): Promise<string[]> =>
+    JSON.parse(await podman('image', 'inspect', '--format={{json .RootFS.Layers}}', image)) as string[];
+  for (const target of TARGETS) {
+    const before = await layersOf(images.targets[target]);
+    const copy = await layersOf(images.targets[`${target}-copy`]);
+    assert.deepEqual([copy.slice(0, -1), copy.length], [before, before.length + 1]);
+  }
+});
+
 test('a sidecar ends with its work under Pod Security restricted, with three users', async () => {
   const variables = { SEXTON: images.sexton, PROXY: images.targets.musl, WORK: images.targets.bare };
   await withPod('../../docker/restricted.yaml', variables, async (pod) => {

@@ -668,6 +668,8 @@ export class Container {
     this.world.laws.spawning(this, id);
     this.lastSpawned = id;
     this.#order({ type: 'spawn', id });
+    // Init says so in the same turn, before it reads a signal.
+    this.#hearDue();
   }
 
   #order(effect: Parameters<ScriptedHost['obey']>[0]): void {
