@@ -77,7 +77,7 @@ struct attribute {
 _Static_assert(sizeof(struct question) == 72 && sizeof(struct answer) == 72, "as the kernel has them");
 
 /* MAX_CLOSED are listed in one answer: a flood would never end it. */
-enum { MAX_LINE_BYTES = 128, MAX_CLOSED = 1024 };
+enum { MAX_LINE_BYTES = 128, MAX_CLOSED = 1024, MAX_ERRNO = 4095 }; /* the last: as in the kernel */
 
 static struct {
   size_t used;
@@ -165,7 +165,7 @@ static int take_messages(const unsigned char *messages, size_t length, uint32_t 
     if (header.type == NLMSG_DONE_) return 0;
     int code = 0;
     if (header.length >= sizeof header + sizeof code) memcpy(&code, message, sizeof code);
-    if (header.type == NLMSG_ERROR_) return code < 0 ? -code : EPROTO;
+    if (header.type == NLMSG_ERROR_) return code < 0 && code >= -MAX_ERRNO ? -code : EPROTO;
     if (header.type == SOCK_DIAG_BY_FAMILY_) take_open(message, header.length - sizeof header, window_ms);
   }
   return -1;
