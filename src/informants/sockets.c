@@ -30,6 +30,8 @@ enum {
   NLM_F_REQUEST_DUMP = 0x301,
   NLMSG_ERROR_ = 2,
   NLMSG_DONE_ = 3,
+  /* The largest errno of the kernel. */
+  MAX_ERRNO = 4095,
   INET_DIAG_INFO_ = 2,
   /* tcpi_last_data_recv: milliseconds since the connection began or received data. */
   LAST_DATA_RECV_OFFSET = 52,
@@ -77,7 +79,7 @@ struct attribute {
 _Static_assert(sizeof(struct question) == 72 && sizeof(struct answer) == 72, "as the kernel has them");
 
 /* MAX_CLOSED are listed in one answer: a flood would never end it. */
-enum { MAX_LINE_BYTES = 128, MAX_CLOSED = 1024, MAX_ERRNO = 4095 }; /* the last: as in the kernel */
+enum { MAX_LINE_BYTES = 128, MAX_CLOSED = 1024 };
 
 static struct {
   size_t used;
