@@ -571,9 +571,13 @@ export class Container {
     this.#arm();
   }
 
-  /** It has KILLed the last command when the grace period was over. */
+  /** It has KILLed the last command when the grace period was over, or by a ladder that begins with KILL. */
   get hasKilled(): boolean {
-    return this.#overdue !== undefined && this.#overdue === this.command?.id;
+    const { command, member } = this;
+    if (command === undefined) return false;
+    return (
+      this.#overdue === command.id || (this.#stopped === command.id && member.config.ladder?.[0]?.signal === SIGKILL)
+    );
   }
 
   #killOverdue(): void {
