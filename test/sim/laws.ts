@@ -193,11 +193,13 @@ export class Laws {
     if (unheard.length > 0) this.breaks('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
   }
 
-  /** The handle announces another life of a quiet member; its file may be there a moment earlier. */
+  /** The handle announces another life of a quiet member. Its file may be there before, for longer if the volume failed. */
   #isToldNow(name: string, why: string | undefined): boolean {
     if (why === 'a file') return true;
-    const { writtenAtMs } = this.#world.memberNamed(name)?.container ?? {};
-    return writtenAtMs !== undefined && this.#world.agenda.nowMs - writtenAtMs < BINDING_MS;
+    const { agenda, troubles } = this.#world;
+    const { writtenAtMs, startedAtMs = 0 } = this.#world.memberNamed(name)?.container ?? {};
+    if (why === 'a new handle' && troubles.some(({ toMs }) => toMs >= startedAtMs + agenda.bootAtMs)) return true;
+    return writtenAtMs !== undefined && agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 
   /** Init is about to KILL a command that lives, because the time is over and its supervisor has not done so. */
