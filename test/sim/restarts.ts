@@ -230,6 +230,8 @@ export class Restarts extends Judge {
       if (this.#areGatesShut(member)) continue;
       // Another restart may have passed before the member that asked for this one heard of its own event.
       const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
+      // Its first command has started after the request: there was nothing to restart.
+      if (lastSpawned === 0 && isStartedSince) continue;
       if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
         this.world.count('excused: restarted again before it had started');
       else if (!this.#hasGoneThrough(container, ask) || !isStartedSince)
