@@ -131,16 +131,18 @@ export function isMisledBySilence(world: World, container: Container): boolean {
 export const DOUBTED_MS = 10_000;
 
 /**
- * All that was seen of it is the death of an earlier life, because it has written nothing until just now. The volume
- * has failed since it started, or it started less than 10 s ago. Or its supervisor hangs, or each dies before it can
- * write, or init is alone and writes nothing.
+ * All that was seen of it is the death of an earlier life. It has written nothing until just now, or what it wrote has
+ * been deleted. The volume has failed since it started, or it started less than 10 s ago. Or its supervisor hangs, or
+ * each dies before it can write, or init is alone and writes nothing.
  */
-export function isUnheard({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
+export function isUnheard(world: World, by: Container, { name, container }: Member): boolean {
+  const { troubles, agenda, kubelet, volume } = world;
   const { tombstone } = seenBy(by, name) ?? {};
   if (tombstone?.Died === undefined || isTied(by, tombstone, kubelet.restartsOfAll > 0)) return false;
   if (container === undefined) return true;
   if (isOf(container, tombstone)) return false;
-  if (agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
+  const isThere = volume.files.has(name);
+  if (isThere && agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
   const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
   const isYoung = agenda.monoMs - container.startedAtMs < DOUBTED_MS;
   const isLost = container.isAlone || container.lostAtMs !== undefined;
