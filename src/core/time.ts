@@ -13,12 +13,8 @@ export function rfc3339(wall: string): string {
 
 /** `2026-11-22T17:40:00.130Z` */
 export function rfc3339Milliseconds(wall: string): string {
-  if (latest.wall !== wall) latest = { wall, text: new Date(Number(wall.slice(0, -6))).toISOString() };
-  return latest.text;
+  return new Date(Number(wall.slice(0, -6))).toISOString();
 }
-
-/** One moment is written many times in a row. */
-let latest = { wall: '', text: '' };
 
 /** The text for an action that has timed out: `timed out after 300ms`, `timed out after 1.5s`. */
 export function timedOutAfter(ms: number): string {

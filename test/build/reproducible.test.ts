@@ -1,15 +1,15 @@
 /** The same sources, Node and tools give the same directory. */
 import assert from 'node:assert/strict';
-import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process';
+import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { NODE, ROOT, SEXTON } from '../helpers/paths.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
+import { skipOf } from '../servers/graceful-stop.ts';
 
 const UID = 23456;
-const noFaketime =
-  spawnSync('faketime', ['--version']).status === 0 ? false : 'faketime is not installed (apt-get install faketime)';
+const noFaketime = skipOf({ program: '/usr/bin/faketime', packages: 'faketime' });
 
 test('another user builds the same bytes, in another place, with other settings', { skip: needsRoot }, (t) => {
   const env = { TZ: 'Asia/Tokyo', LC_ALL: 'C', HOME: '/nonexistent', SOURCE_DATE_EPOCH: '1' };

@@ -7,10 +7,10 @@ import { after, before, describe, it } from 'node:test';
 import { COMMON, sources } from '../../src/init/build.ts';
 import { ROOT, SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
+import { skipOf } from '../servers/graceful-stop.ts';
 
 const FOUND = 99;
-const skip =
-  spawnSync('valgrind', ['--version']).status === 0 ? false : 'valgrind is not installed (apt-get install valgrind)';
+const skip = skipOf({ program: '/usr/bin/valgrind', packages: 'valgrind' });
 /** It ends by the TERM that it asks for, once its trap is set. */
 const STOPPED = ['sh', '-c', 'trap "exit 5" TERM; kill -TERM $PPID; while :; do sleep 0.1; done'];
 

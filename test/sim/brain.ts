@@ -146,7 +146,7 @@ export class Brain implements Host {
     }
   }
 
-  /** A supervisor that is dead reduces on to the end of its turn, which nobody sees. */
+  /** A dead supervisor goes on to the end of its turn, without any effect. */
   #see(before: State, event: Event, reduction: Reduction): void {
     const isSecond = event.type === 'groupGone' && event.isWritten === true;
     if (!this.isAble || (!isSecond && this.#dies('before the commit'))) return;

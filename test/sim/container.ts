@@ -573,11 +573,8 @@ export class Container {
 
   /** It has KILLed the last command when the grace period was over, or by a ladder that begins with KILL. */
   get hasKilled(): boolean {
-    const { command, member } = this;
-    if (command === undefined) return false;
-    return (
-      this.#overdue === command.id || (this.#stopped === command.id && member.config.ladder?.[0]?.signal === SIGKILL)
-    );
+    const isByLadder = this.isStoppedByInit && this.member.config.ladder?.[0]?.signal === SIGKILL;
+    return this.command !== undefined && (isByLadder || this.#overdue === this.command.id);
   }
 
   #killOverdue(): void {

@@ -39,7 +39,7 @@ export class LaggingPod {
 
   of(name: string): Life {
     const life = this.lives.get(name);
-    if (life === undefined) throw new Error(`nobody is called ${name}`);
+    if (life === undefined) throw new Error(`no member is called ${name}`);
     return life;
   }
 

@@ -377,11 +377,11 @@ export class Laws {
     const isAsked = container.asked.length > 0 || container.requests.length > 0;
     if (isRestarting(after)) {
       if (!this.restarts.isAsked(after))
-        this.breaks('no healthy one is disturbed', container, 'a restart that nobody asked for');
+        this.breaks('no healthy one is disturbed', container, 'it restarts without a request');
       return;
     }
     if (stop?.origin === 'platform') {
-      if (!isAsked) this.breaks('no healthy one is disturbed', container, 'it stops, and nobody has asked it to');
+      if (!isAsked) this.breaks('no healthy one is disturbed', container, 'it stops without a request');
       return;
     }
     if (quorumHasFinished(this.#world, container.member)) return;

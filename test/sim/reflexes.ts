@@ -132,7 +132,7 @@ export class SimReflexes {
     const status = statusOf(event);
     const text = fill(end.text, { moments, code: status });
     const parsed = parseTombstone(member.name, text);
-    if (!parsed.ok) throw new Error(`init writes what nobody can read: ${parsed.why}`);
+    if (!parsed.ok) throw new Error(`init writes a tombstone that cannot be read: ${parsed.why}`);
     world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
     if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
     world.volume.put(member.name, new Content(text));

@@ -2,7 +2,6 @@
  * The configuration file: shaped like a container of a Pod where Kubernetes has the field, else by the flags' names in
  * camel case. Its values are brought to the flags' notation and parsed by the flags' parsers.
  */
-
 import { isRecord } from '../../text/record.ts';
 import { FLAGS, type Key } from '../flags.ts';
 import type { Given } from '../given.ts';

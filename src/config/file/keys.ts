@@ -1,5 +1,4 @@
 /** The keys of a configuration file, sorted by what they are, and values in the notation of their flags. */
-
 import { isRecord } from '../../text/record.ts';
 import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';

@@ -2,7 +2,6 @@
  * Shapes of values in a configuration file. A shape both reads a value and has its JSON Schema, so that the two
  * cannot differ. Every scalar may come as a text, since YAML is read that way.
  */
-
 import { isRecord } from '../../text/record.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';
 import { choice, show } from '../notation/parse.ts';

@@ -172,22 +172,20 @@ function fitHistory(history: readonly HistoryEntry[], room: number): string {
 }
 
 function entryLine(entry: HistoryEntry): string {
-  const line = LINES.get(entry) ?? newEntryLine(entry);
+  const known = LINES.get(entry);
+  if (known !== undefined) return known;
+  const details = Object.entries(entry).slice(0, MAX_DETAILS);
+  const pairs = details.flatMap(([key, value]) => {
+    const text = scalar(value, MAX_TEXT);
+    return text === undefined ? [] : [`${scalar(key, MAX_NAME)}: ${text}`];
+  });
+  const line = `    {${pairs.join(', ')}}`;
   LINES.set(entry, line);
   return line;
 }
 
 /** Entries never change, and each is written again with every later state. */
 const LINES = new WeakMap<HistoryEntry, string>();
-
-function newEntryLine(entry: HistoryEntry): string {
-  const details = Object.entries(entry).slice(0, MAX_DETAILS);
-  const pairs = details.flatMap(([key, value]) => {
-    const text = scalar(value, MAX_TEXT);
-    return text === undefined ? [] : [`${scalar(key, MAX_NAME)}: ${text}`];
-  });
-  return `    {${pairs.join(', ')}}`;
-}
 
 function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
