@@ -291,6 +291,23 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
   assert.equal(scene.supervisor.pending, 0);
 });
 
+eachBuild('F06 a stop request is for the supervisor that is awake, whatever a main has said before', async (t, build) => {
+  const scene = await lay(t, build, TELLER);
+  const main = await speaker(scene, 'main');
+  await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0, ...preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']));
+  await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path);
+  // It may come back.
+  main.say(`dead ${main.id} 0\n`);
+  await waitFor('init hangs up', () => main.isLeft());
+  send(scene.init.pid, SIGTERM);
+  assert.equal((await scene.supervisor.next())[0], 'signal');
+  await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
+  assert.equal(scene.supervisor.pending, 0);
+  assert.doesNotMatch(scene.init.stdout(), /told/);
+  scene.supervisor.commit('kill', 1, SIGKILL);
+  await scene.supervisor.skip('exited', 'group-gone');
+});
+
 /** The moments are that of the stop signal and that of the end. */
 const STOPPED = `{"Sent": "${'\u00010'}", "Died": "${'\u00011'}", "Ms": ${'\u0002n100\u0002'}, "Left": "${'\u0002s0130000\u0002'}"}`;
 

@@ -147,6 +147,20 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     },
   );
 
+  scenario('P15 a sidecar that sleeps holds for a main that has just come back', async (stage) => {
+    const { main, sidecar, served, open, running } = cast(stage);
+    const options = { runs: '1,0', counter: stage.scratch.path('count'), ...served };
+    const atOnce = { backoff: async () => {} };
+    const containers = [sidecar('proxy', {}, SLEEPS), main('work', options, SLEEPS, atOnce)];
+    const pod = runPod(stage.scratch, { restartPolicy: 'Always', graceMs: AMPLE_MS, containers });
+    await running('proxy', 'work');
+    for (const name of ['proxy', 'work']) await asleep(pod, name);
+    open();
+    await waitForEvent(stage.scratch.log, 'work', 'Started', 2);
+    await pod.delete();
+    readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
+  });
+
   scenario('P15 a main that takes long to stop in its sleep gets a supervisor, which reports it', async (stage) => {
     const { main, running } = cast(stage);
     const { scratch } = stage;

@@ -31,9 +31,9 @@ export class SimReflexes {
   #heard: Left<EndWith> | undefined;
   #mayEnd = false;
   readonly #said = new Set<string>();
-  /** The mains that have said that they have ended, and may come back. */
+  /** The mains that have said, behind the stop request, that they have ended. */
   readonly #ended = new Set<string>();
-  /** The mains whose connection has ended although they have said nothing. */
+  /** The mains that have ended in any other way. */
   readonly #gone = new Set<string>();
   /** Init alone has ended it because of mains that may come back. */
   isEndedUnsure = false;
@@ -95,12 +95,10 @@ export class SimReflexes {
     return isBegun ? first.atMs + patienceMs : undefined;
   }
 
-  /** How long a change starts no supervisor: the notice of a main follows, and behind it the stop request of the pod. */
+  /** How long a change starts no supervisor: the notice of a main follows. */
   noticeMs(firedAtMs = this.#container.world.agenda.monoMs): number {
-    const endWith = this.#heard?.command;
-    if (endWith === undefined || this.#ends === undefined) return 0;
-    const untilMs = firedAtMs + (this.#haveAllEnded(endWith) && endWith.holds ? REQUEST_MS : NOTICE_MS);
-    return Math.max(0, untilMs - this.#container.world.agenda.monoMs);
+    if (this.#heard === undefined || this.#ends === undefined) return 0;
+    return Math.max(0, firedAtMs + NOTICE_MS - this.#container.world.agenda.monoMs);
   }
 
   #haveAllEnded({ mains }: EndWith): boolean {
@@ -135,12 +133,14 @@ export class SimReflexes {
     if (!parsed.ok) throw new Error(`init writes a tombstone that cannot be read: ${parsed.why}`);
     world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
     if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
+    // Init sees that its own file has changed in its next turn only.
+    const { hasSupervisor } = this.#container;
     world.volume.put(member.name, new Content(text));
     world.laws.onTombstoneWritten(this.#container, parsed.tombstone, true);
     this.writtenDeadlineMs = parsed.tombstone.Deadline;
     this.#compareEnd(left.state, moments, { at, how }, text);
     const leavesWith = end.code === 'same' ? status : end.code;
-    if (!this.#container.hasSupervisor && leavesWith !== undefined) {
+    if (!hasSupervisor && leavesWith !== undefined) {
       world.count('left as prepared');
       this.#container.end(leavesWith, 'left');
     }
@@ -173,7 +173,9 @@ export class SimReflexes {
 
   hear(hostId: string, how: 'said' | 'ended' | 'gone'): void {
     if (this.#heard === undefined || this.#said.has(hostId) || this.#ended.has(hostId)) return;
-    const heard = { said: this.#said, ended: this.#ended, gone: this.#gone }[how];
+    // A main that has ended before the stop request may come back.
+    const isHeld = how === 'ended' && this.#container.queue.length > 0;
+    const heard = how === 'said' ? this.#said : isHeld ? this.#ended : this.#gone;
     heard.add(hostId);
   }
 
@@ -237,7 +239,6 @@ function momentOf({ event, atMs, wall }: Queued, at: Instant): Instant {
 
 /** As in `src/init/reflex/prepared-end.c`. */
 const NOTICE_MS = 20;
-const REQUEST_MS = 500;
 
 /** As `read_prelude` in `src/init/reflex/prepared-end.c`; undefined: one of them is in no prelude. */
 function preludeOf(queue: readonly Queued[], signal: number | undefined): string | undefined {

@@ -32,8 +32,13 @@ size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at) {
   return at;
 }
 
-/* Only the first bytes of a main count, so that one that goes on talking costs init nothing. */
-static void read_notices(struct reflexes *reflexes, const struct pollfd *polled) {
+/*
+ * Only the first bytes of a main count, so that one that goes on talking costs init nothing. A main that has ended
+ * before the stop request, and not for good, may come back: it counts as gone, and the supervisor decides.
+ */
+static void read_notices(struct init *init) {
+  struct reflexes *reflexes = &init->reflexes;
+  const struct pollfd *polled = init->storage.polled + reflexes->polled_at;
   for (size_t i = 0; i < reflexes->count; i++) {
     struct watched_main *main = &reflexes->mains[i];
     char final[NOTICE_BYTES], ended[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
@@ -43,18 +48,20 @@ static void read_notices(struct reflexes *reflexes, const struct pollfd *polled)
     ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT);
     if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
     if (memcmp(notice, final, NOTICE_BYTES) == 0) reflexes->final++;
-    else if (memcmp(notice, ended, NOTICE_BYTES) == 0) reflexes->ended++;
+    else if (memcmp(notice, ended, NOTICE_BYTES) == 0 && init->queue.count > 0) reflexes->ended++;
     else reflexes->lost++;
     close(main->fd);
     main->fd = -1;
   }
 }
 
-/* Whether the only event is a stop request that is held, and every main has sent its notice. */
+/* Whether the only event is a stop request that is held, every main has ended, and no supervisor is awake to see it. */
 static bool is_hold_over(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
-  return is_held && prepared_until(init) > now_ms() && have_all_ended(reflexes);
+  int64_t until = prepared_until(init);
+  bool have_all_ended = reflexes->final + reflexes->ended == reflexes->count;
+  return is_held && until != NEVER && until > now_ms() && have_all_ended;
 }
 
 /* Whether as many mains as needed are gone for good. */
@@ -69,7 +76,7 @@ static bool have_mains_finished(const struct init *init) {
 
 void end_with_mains(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
-  read_notices(reflexes, init->storage.polled + reflexes->polled_at);
+  read_notices(init);
   const struct child *child = find_last_child(&init->children);
   if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
   if (init->forwarding.fallback.wait_ms == NEVER) return; /* the supervisor has begun to stop it */

@@ -30,8 +30,6 @@ bool holds_at(const struct init *init, int64_t at) {
   return at > init->reflexes.committed_at && at < init->reflexes.until && at < init->supervisor.watch.due;
 }
 
-bool have_all_ended(const struct reflexes *reflexes) { return reflexes->final + reflexes->ended == reflexes->count; }
-
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final) {
   char *end = mempcpy(stpcpy(notice, "dead "), host_id, HOST_ID_BYTES);
   memcpy(end, final ? " 1\n" : " 0\n", 3);
@@ -196,11 +194,8 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
   return true;
 }
 
-/*
- * What has changed is mostly the end of a main, and its notice comes a moment later. Behind that the stop request of the
- * pod follows, as the platform sends one to each container.
- */
-enum { NOTICE_MS = 20, REQUEST_MS = 500 };
+/* What has changed is mostly the end of a main, and its notice comes a moment later. */
+enum { NOTICE_MS = 20 };
 
 int64_t prepared_until(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
@@ -210,7 +205,7 @@ int64_t prepared_until(const struct init *init) {
   if (!init->sleep.is_asleep || reflexes->end_child == 0) return NEVER;
   if (queue->count == 0) {
     if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
-    return init->sleep.fired_at + (reflexes->holds && have_all_ended(reflexes) ? REQUEST_MS : NOTICE_MS);
+    return init->sleep.fired_at + NOTICE_MS;
   }
   if (!holds_at(init, queue->events[0].at) || !read_prelude(reflexes, queue, queue->count, prelude)) return NEVER;
   if (!find_end(reflexes, prelude, -1, &end)) return NEVER;

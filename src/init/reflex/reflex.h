@@ -31,7 +31,7 @@ struct reflexes {
   bool ends_with_lost; /* a killed main counts while no supervisor can decide about it */
   bool holds;          /* a stop request is held until all of the mains have ended */
   size_t count, needed, polled_at;
-  size_t final, ended, lost; /* mains with a notice for good, with any other notice, and gone without one */
+  size_t final, ended, lost; /* mains with a notice for good, with another one behind the stop request, and the rest */
   struct watched_main mains[MAX_MAINS];
 };
 
@@ -43,8 +43,6 @@ void end_as_prepared(struct init *init);
 int64_t prepared_until(const struct init *init);
 /* Whether a reflex holds for a moment: after the commit that it was made with, and before the next one is due. */
 bool holds_at(const struct init *init, int64_t at);
-/* Whether every main has sent its notice. */
-bool have_all_ended(const struct reflexes *reflexes);
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final);
 
 /* mains.c */
