@@ -5,14 +5,14 @@
  * started. A sidecar without a main to serve therefore waits a moment before it stops.
  */
 import type { MemberConfig } from '../config.ts';
-import { type Draft, isDue, wakeAt } from '../state/draft.ts';
+import { type Draft, wakeAt } from '../state/draft.ts';
 import type { Peer } from '../state/peer.ts';
 import type { FailingWhy, State, Stop } from '../state/state.ts';
 import { graceOf } from './deadline.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
 import { hasEndedForRestart, tellsOfPassed } from './restart.ts';
-import { peerNamed, standingOf } from './standing.ts';
+import { isPast, nextLookMs, peerNamed, standingOf } from './standing.ts';
 
 /**
  * How long a main may take to appear, at most a tenth of the grace period: usually 1 s. In a young container that has
@@ -37,9 +37,7 @@ function checkHoldPolicy(draft: Draft, stop: Stop): boolean {
   const { hold } = draft.config;
   if (hold.kind !== 'for') return hold.kind === 'always';
   if (isAnyMainStopping(draft.config, draft.state)) return true;
-  const endMs = stop.atMs + hold.ms;
-  wakeAt(draft, endMs);
-  return !isDue(draft, endMs);
+  return isNotPast(draft, stop.atMs + hold.ms);
 }
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {
@@ -75,6 +73,11 @@ function checkFirstSight(draft: Draft, stop: Stop): boolean {
     stop.atMs - state.startedAtMs < YOUNG_MS &&
     mains.every((main) => main === undefined || main.tombstone.Phase === 'waiting');
   const momentMs = Math.min(isFirstSight ? FIRST_SIGHT_MS : FIRST_MOMENT_MS, graceOf(config) / 10);
-  wakeAt(draft, stop.atMs + momentMs);
-  return !isDue(draft, stop.atMs + momentMs);
+  return isNotPast(draft, stop.atMs + momentMs);
+}
+
+function isNotPast(draft: Draft, atMs: number): boolean {
+  if (isPast(draft.state, atMs)) return false;
+  wakeAt(draft, nextLookMs(draft.state, atMs));
+  return true;
 }

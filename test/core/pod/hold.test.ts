@@ -62,6 +62,17 @@ describe('a sidecar that is asked to stop while mains live', () => {
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     });
 
+    it('after a pause a sidecar reads the graveyard before it believes that no main lives', () => {
+      for (const hold of [{ kind: 'always' }, { kind: 'for', ms: 1_000 }] as const) {
+        const config = sidecarConfig({ restartPolicy: 'Always', hold });
+        const life = new Life({ config, peers: [alive('a')] }).see(dead('a', 1)).pass(20_000).signal(15);
+        life.nowMs += 1_500;
+        life.see(alive('proxy', { Role: 'sidecar' }));
+        assert.deepEqual(life.signals, [], hold.kind);
+        assert.deepEqual(life.see(stopping('a')).pass(5_000).signals, [], hold.kind);
+      }
+    });
+
     it('a sidecar does not wait when its mains are over, alone, or by its own decision', () => {
       const atOnce = [[0, 15]];
       const over = new Life({ config: sidecarConfig({ lingerMs: 60_000 }), peers: [alive('a')] }).see(dead('a', 0));
