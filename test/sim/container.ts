@@ -645,6 +645,7 @@ export class Container {
   }
 
   #kill(signal: number, id: number): void {
+    if (id > this.lastSpawned) return;
     // Init has passed it on, and the supervisor has not heard of that yet.
     const isKnown = ({ event, isOnce }: Queued): boolean =>
       (event.type === 'forwarded' && event.as === signal && isOnce) ||

@@ -229,6 +229,8 @@ export function converse(seed: number): Conversation {
       takesBack = true;
       const says = dice.pick(['said', 'said', 'ended', undefined] as const);
       play({ do: 'end peer', peer, says }, () => it.end(container, says));
+      // A stop request may come before a supervisor that is awake has taken the reflex back.
+      if (!isAsleep && !isAlone && container.isRunning && dice.chance(0.5)) signal(SIGTERM);
     };
     const owesSinceMs = container.queue[0]?.atMs ?? Number.POSITIVE_INFINITY;
     const owes = world.agenda.monoMs - owesSinceMs > OWED_MS;
@@ -338,7 +340,9 @@ function lastWords(dice: Dice, id: number, isImpatient: boolean): HostCommand & 
     const text = formatTombstone({ ...tombstoneOf(CONFIG, STATE), Restarts: n }).trimEnd();
     const isByKill = prelude === '' && dice.chance(0.3);
     const range = isByKill ? { from: 256 + SIGKILL, to: 256 + SIGKILL } : { from: 0, to: dice.pick([0, 255, 255]) };
-    const code = dice.pick([undefined, 'same', 'same', 'same', 9] as const);
+    // An end by a signal has no code of its own.
+    const same = isByKill ? 9 : 'same';
+    const code = dice.pick([undefined, same, same, same, 9] as const);
     return [{ prelude, ...range, final: dice.chance(0.7), code, text, log: `log ${n}\n`, evidence: `evidence ${n}` }];
   });
   const patienceMs = isImpatient ? 20 : FAR_MS;

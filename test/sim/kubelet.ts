@@ -2,6 +2,7 @@
 import type { RestartRule } from '../../src/core/config.ts';
 import { watchLoneStop } from './alone.ts';
 import type { Container } from './container.ts';
+import { comeBetween } from './races.ts';
 import type { Member, World } from './world.ts';
 
 /** What a container gets between TERM and KILL when its hook has used up the grace period; the kubelet's own figure. */
@@ -182,9 +183,11 @@ export class Kubelet {
 
   #startIn(member: Member, ms: number): void {
     this.#world.agenda.in(ms, undefined, () => {
-      if (member.isOver || this.#isDown || member.container?.isRunning === true) return;
+      const { container: before } = member;
+      if (member.isOver || this.#isDown || before?.isRunning === true) return;
       if (this.isDeleting) member.isOver = true;
       else this.#world.startContainer(member);
+      if (before !== undefined && member.container !== before) comeBetween(member.container as Container, 'return');
     });
   }
 

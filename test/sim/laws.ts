@@ -40,7 +40,7 @@ import {
   mainsOf,
   quorumHasFinished,
 } from './truth.ts';
-import { isKnown, judgeTurn } from './turn.ts';
+import { judgeTurn } from './turn.ts';
 import type { Member, World } from './world.ts';
 
 /** Passed on by init for the command itself; no rung of any ladder here. */
@@ -110,8 +110,9 @@ export class Laws {
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
   heldUntilMainsEnded(container: Container): void {
     this.#world.judges('sidecars outlive mains');
+    const askedAtMs = container.asked.at(-1)?.atMs ?? 0;
     for (const main of mainsOf(this.#world, container.member).filter(isCommandAlive))
-      if (isKnown(container.reflexes.endedFrom, main))
+      if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs)
         this.breaks('sidecars outlive mains', container, `${main.name} still lives`);
   }
 

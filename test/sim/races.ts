@@ -1,4 +1,7 @@
-/** What comes just when init has acted unknown to its supervisor, or lets it go. Chance would hardly ever hit that. */
+/**
+ * What comes just when init has acted unknown to its supervisor, or lets it go, or when a container is started again.
+ * Chance would hardly ever hit that.
+ */
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
 import { ask } from './faults.ts';
@@ -32,6 +35,10 @@ function befallWith(container: Container, race: Race): void {
       return container.endCommand({ code: race.code, signal: undefined });
     case 'KILL':
       return container.endCommand({ code: undefined, signal: SIGKILL });
+    case 'delete':
+      return void world.agenda.in(world.dice.int(100), undefined, () =>
+        world.kubelet.delete(world.scenario.graceMs, false),
+      );
     default:
       return race satisfies never;
   }
@@ -39,6 +46,8 @@ function befallWith(container: Container, race: Race): void {
 
 function isReady({ world, brain, isCommandAlive }: Container, { fromMs, at }: Race): boolean {
   const { nowMs } = world.agenda;
-  if (nowMs < fromMs || brain === undefined || brain.actor.frozenUntilMs > nowMs) return false;
+  if (nowMs < fromMs) return false;
+  if (at === 'return') return true;
+  if (brain === undefined || brain.actor.frozenUntilMs > nowMs) return false;
   return at === 'prepared end' || isCommandAlive;
 }

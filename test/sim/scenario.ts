@@ -99,6 +99,7 @@ export type Race = { readonly fromMs: number; readonly who: number } & (
   | { readonly at: 'sleep'; readonly what: 'signal'; readonly signal: number }
   | { readonly at: 'sleep'; readonly what: 'end'; readonly code: number }
   | { readonly at: 'sleep'; readonly what: 'KILL' }
+  | { readonly at: 'return'; readonly what: 'delete' }
 );
 
 export type VolumeTrouble = 'full' | 'read-only' | 'denied' | 'slow';

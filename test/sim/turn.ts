@@ -40,7 +40,9 @@ export function judgeTurn(container: Container, { after, before, event }: Step, 
     // Init passes it on. It learns whether it may a moment after the others have started, and much later from a
     // supervisor that hangs.
     const isPassedOn = event.type === 'forwarded';
-    if (isPassedOn || !isKnown(knowing, other) || isHidden(world, other))
+    const { command, lostAtMs } = other.container ?? {};
+    const isUnseen = !isKnown(knowing, other) && (lostAtMs !== undefined || isRecent(world, command?.bornAtMs));
+    if (isPassedOn || isUnseen || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', container, `${other.name} still lives`);
   }
@@ -91,7 +93,7 @@ function isHidden({ volume, scenario, troubles, agenda }: World, { name, contain
 }
 
 /** It has seen the life that this member lives now. */
-export function isKnown(state: State | undefined, other: Member): boolean {
+function isKnown(state: State | undefined, other: Member): boolean {
   const peers = state?.peers;
   const seen = peers !== undefined && Object.hasOwn(peers, other.name) ? peers[other.name] : undefined;
   if (seen === undefined || other.container === undefined || !isOf(other.container, seen.tombstone)) return false;
