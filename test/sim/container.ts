@@ -17,7 +17,7 @@ import { Brain } from './brain.ts';
 import { bornCommand, type Command, statusOf } from './command.ts';
 import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
 import { comeBetween } from './races.ts';
-import { SimReflexes } from './reflexes.ts';
+import { type Notice, SimReflexes } from './reflexes.ts';
 import { Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
 import type { Content, Holder } from './volume.ts';
@@ -362,7 +362,7 @@ export class Container {
   }
 
   /** A main has said that it is gone for good, or has hung up, if this init holds a connection to it. */
-  hearOfMain(hostId: string, how: 'said' | 'ended' | 'gone'): void {
+  hearOfMain(hostId: string, how: Notice): void {
     const { agenda, dice, volume } = this.world;
     if (!volume.canHoldSockets || !this.isRunning || !this.reflexes.isListening) return;
     agenda.in(dice.short(2), this.actor, () => {

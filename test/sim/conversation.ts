@@ -15,6 +15,7 @@ import { type Actor, actor } from './agenda.ts';
 import { Container, type SimSupervisor } from './container.ts';
 import { Dice } from './dice.ts';
 import { draw } from './draw.ts';
+import type { Notice } from './reflexes.ts';
 import { Content } from './volume.ts';
 import { World } from './world.ts';
 
@@ -56,11 +57,13 @@ const REQUEST = '.main.0123456789ab.stop';
 /** Files of the shared directory. */
 const CHANGES = ['one', 'quiet', REQUEST] as const;
 
+export type Says = Exclude<Notice, 'gone'> | undefined;
+
 export type Step =
   | { readonly do: 'signal'; readonly signal: number }
   | { readonly do: 'commit'; readonly acks: boolean; readonly commands: readonly HostCommand[] }
   | { readonly do: 'change'; readonly file: string }
-  | { readonly do: 'end peer'; readonly peer: number; readonly says: 'said' | 'ended' | undefined }
+  | { readonly do: 'end peer'; readonly peer: number; readonly says: Says }
   | { readonly do: 'start' | 'kill the command' | 'kill the supervisor' | 'lose all supervisors' | 'find one again' };
 
 export interface Turn {
@@ -227,7 +230,7 @@ export function converse(seed: number): Conversation {
       const it = peers[peer];
       if (it?.isRunning !== true || (container.queue.length > 0 && !isAsleep && !isAlone)) return;
       takesBack = true;
-      const says = dice.pick(['said', 'said', 'ended', undefined] as const);
+      const says = dice.pick<Says>(['said', 'said', 'ended', 'asked', undefined]);
       play({ do: 'end peer', peer, says }, () => it.end(container, says));
       // A stop request may come before a supervisor that is awake has taken the reflex back.
       if (!isAsleep && !isAlone && container.isRunning && dice.chance(0.5)) signal(SIGTERM);
@@ -303,7 +306,7 @@ class Peer {
     this.#hostId = hostId;
   }
 
-  end(container: Container, says: 'said' | 'ended' | undefined): void {
+  end(container: Container, says: Says): void {
     this.isRunning = false;
     container.hearOfMain(this.#hostId, says ?? 'gone');
     for (const end of this.ends) end();

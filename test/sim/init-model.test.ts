@@ -12,7 +12,7 @@ import { waitFor } from '../helpers/wait.ts';
 import { BUILDS } from '../init/builds.ts';
 import type { Supervisor } from '../init/connection.ts';
 import { type Bench, connected, type Init, onBench } from '../init/scripted.ts';
-import { type Conversation, converse, MEMO, PEERS, type Turn, tell, WORDS } from './conversation.ts';
+import { type Conversation, converse, MEMO, PEERS, type Says, type Turn, tell, WORDS } from './conversation.ts';
 import { inMacrotask } from './microtasks.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? 1);
@@ -35,8 +35,8 @@ class Peer {
     renameSync(bench.path(name), bench.path(`grave/.${name}.sock`));
   }
 
-  async end(says: 'said' | 'ended' | undefined): Promise<void> {
-    const notice = says === undefined ? '' : `dead ${this.#hostId} ${says === 'said' ? 1 : 0}\n`;
+  async end(says: Says): Promise<void> {
+    const notice = says === undefined ? '' : `dead ${this.#hostId} ${{ ended: 0, said: 1, asked: 2 }[says]}\n`;
     this.#server.close();
     await new Promise((resolve) => setImmediate(resolve));
     for (const socket of this.#connections) socket.end(notice, () => socket.destroy());

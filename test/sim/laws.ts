@@ -112,7 +112,7 @@ export class Laws {
     this.#world.judges('sidecars outlive mains');
     const askedAtMs = container.asked.at(-1)?.atMs ?? 0;
     for (const main of mainsOf(this.#world, container.member).filter(isCommandAlive))
-      if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs)
+      if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs && !isBackFromStop(this.#world, main))
         this.breaks('sidecars outlive mains', container, `${main.name} still lives`);
   }
 
@@ -513,6 +513,14 @@ function isStoppedByRequest({ command, asked, aloneSinceMs, brain }: Container):
   const isAlone = aloneSinceMs !== undefined || brain === undefined || isRestarting(brain.state);
   return !isAlone && command.signals.some(({ atMs }) => atMs > first.atMs && atMs < (command.diedAtMs ?? 0));
 }
+
+/** Another life of it, which was asked to stop, has ended a moment ago: it was not the pod that was being stopped. */
+function isBackFromStop({ containers, agenda }: World, main: Member): boolean {
+  const before = containers.findLast(({ member, isRunning }) => member === main && !isRunning);
+  return before !== undefined && before.asked.length > 0 && agenda.nowMs - (main.endedAtMs ?? 0) < BACK_MS;
+}
+
+const BACK_MS = 600;
 
 /** By its supervisor, or by init when the deadline had come. */
 function wasKilled({ command, hasKilled }: Container): boolean {

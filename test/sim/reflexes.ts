@@ -21,6 +21,9 @@ type Left<Command> = { readonly command: Command; readonly state: State };
 
 const NEVER = Number.POSITIVE_INFINITY;
 
+/** What a main has said of its end: it is for good, as asked, or by itself. `gone`: nothing. */
+export type Notice = 'said' | 'asked' | 'ended' | 'gone';
+
 export class SimReflexes {
   readonly #container: Container;
   #ends: Left<Ends> | undefined;
@@ -31,7 +34,7 @@ export class SimReflexes {
   #heard: Left<EndWith> | undefined;
   #mayEnd = false;
   readonly #said = new Set<string>();
-  /** The mains that have said, behind the stop request, that they have ended. */
+  /** The mains that have said that they have ended, in this stop. */
   readonly #ended = new Set<string>();
   /** The mains that have ended in any other way. */
   readonly #gone = new Set<string>();
@@ -95,10 +98,12 @@ export class SimReflexes {
     return isBegun ? first.atMs + patienceMs : undefined;
   }
 
-  /** How long a change starts no supervisor: the notice of a main follows. */
+  /** How long a change starts no supervisor: the notice of a main follows, and behind it the stop request of the pod. */
   noticeMs(firedAtMs = this.#container.world.agenda.monoMs): number {
-    if (this.#heard === undefined || this.#ends === undefined) return 0;
-    return Math.max(0, firedAtMs + NOTICE_MS - this.#container.world.agenda.monoMs);
+    const endWith = this.#heard?.command;
+    if (endWith === undefined || this.#ends === undefined) return 0;
+    const untilMs = firedAtMs + (this.#haveAllEnded(endWith) && endWith.holds ? REQUEST_MS : NOTICE_MS);
+    return Math.max(0, untilMs - this.#container.world.agenda.monoMs);
   }
 
   #haveAllEnded({ mains }: EndWith): boolean {
@@ -120,7 +125,8 @@ export class SimReflexes {
     this.#ends = undefined;
     this.#mayEnd = false;
     this.hasSaidFinal = end.final;
-    for (const other of world.containers) other.hearOfMain(this.#container.hostId, end.final ? 'said' : 'ended');
+    const notice = end.final ? 'said' : end.prelude === '' ? 'ended' : 'asked';
+    for (const other of world.containers) other.hearOfMain(this.#container.hostId, notice);
     if (world.volume.trouble !== undefined || !world.volume.isThere) {
       world.count('prepared end that could not be written');
       return false;
@@ -171,10 +177,10 @@ export class SimReflexes {
       world.laws.breaks('reflex', this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
   }
 
-  hear(hostId: string, how: 'said' | 'ended' | 'gone'): void {
+  hear(hostId: string, how: Notice): void {
     if (this.#heard === undefined || this.#said.has(hostId) || this.#ended.has(hostId)) return;
-    // A main that has ended before the stop request may come back.
-    const isHeld = how === 'ended' && this.#container.queue.length > 0;
+    // A main that has ended by itself before the stop request may come back.
+    const isHeld = how === 'asked' || (how === 'ended' && this.#container.queue.length > 0);
     const heard = how === 'said' ? this.#said : isHeld ? this.#ended : this.#gone;
     heard.add(hostId);
   }
@@ -239,6 +245,7 @@ function momentOf({ event, atMs, wall }: Queued, at: Instant): Instant {
 
 /** As in `src/init/reflex/prepared-end.c`. */
 const NOTICE_MS = 20;
+const REQUEST_MS = 500;
 
 /** As `read_prelude` in `src/init/reflex/prepared-end.c`; undefined: one of them is in no prelude. */
 function preludeOf(queue: readonly Queued[], signal: number | undefined): string | undefined {

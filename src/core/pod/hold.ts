@@ -54,10 +54,17 @@ function isAskedWithPod({ tombstone }: Peer): boolean {
 
 const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness', 'post-start']);
 
-/** Whether it died in this stop, so that no platform restarts it: one that crashed earlier may be about to start. */
+/**
+ * Whether it died in this stop, so that no platform restarts it: one that crashed earlier may be about to start. The
+ * platform may ask it a moment before us.
+ */
 function isStoppedWithUs(main: Peer | undefined, { atMs }: Stop): boolean {
-  return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs;
+  const spreadMs = main !== undefined && isAskedWithPod(main) ? SPREAD_MS : 0;
+  return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs - spreadMs;
 }
+
+/** The requests to the containers of a pod came up to 40 ms apart on a kubelet of 1.36. */
+const SPREAD_MS = 500;
 
 function checkFirstSight(draft: Draft, stop: Stop): boolean {
   const { config, state } = draft;

@@ -33,22 +33,23 @@ size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at) {
 }
 
 /*
- * Only the first bytes of a main count, so that one that goes on talking costs init nothing. A main that has ended
- * before the stop request, and not for good, may come back: it counts as gone, and the supervisor decides.
+ * Only the first bytes of a main count, so that one that goes on talking costs init nothing. A main that has ended by
+ * itself before the stop request may come back: it counts as gone, and the supervisor decides.
  */
 static void read_notices(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
   const struct pollfd *polled = init->storage.polled + reflexes->polled_at;
   for (size_t i = 0; i < reflexes->count; i++) {
     struct watched_main *main = &reflexes->mains[i];
-    char final[NOTICE_BYTES], ended[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
+    char expected[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
     if (polled[i].fd != main->fd || polled[i].revents == 0) continue;
-    make_notice(final, main->host_id, true);
-    make_notice(ended, main->host_id, false);
     ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT);
     if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
-    if (memcmp(notice, final, NOTICE_BYTES) == 0) reflexes->final++;
-    else if (memcmp(notice, ended, NOTICE_BYTES) == 0 && init->queue.count > 0) reflexes->ended++;
+    char how = notice[NOTICE_BYTES - 2];
+    make_notice(expected, main->host_id, how);
+    bool is_whole = memcmp(notice, expected, NOTICE_BYTES) == 0;
+    if (is_whole && how == ENDS_FOR_GOOD) reflexes->final++;
+    else if (is_whole && (how == ENDS_AS_ASKED || (how == ENDS && init->queue.count > 0))) reflexes->ended++;
     else reflexes->lost++;
     close(main->fd);
     main->fd = -1;
@@ -60,8 +61,7 @@ static bool is_hold_over(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
   int64_t until = prepared_until(init);
-  bool have_all_ended = reflexes->final + reflexes->ended == reflexes->count;
-  return is_held && until != NEVER && until > now_ms() && have_all_ended;
+  return is_held && until != NEVER && until > now_ms() && have_all_ended(reflexes);
 }
 
 /* Whether as many mains as needed are gone for good. */

@@ -30,9 +30,11 @@ bool holds_at(const struct init *init, int64_t at) {
   return at > init->reflexes.committed_at && at < init->reflexes.until && at < init->supervisor.watch.due;
 }
 
-void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final) {
+bool have_all_ended(const struct reflexes *reflexes) { return reflexes->final + reflexes->ended == reflexes->count; }
+
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, char how) {
   char *end = mempcpy(stpcpy(notice, "dead "), host_id, HOST_ID_BYTES);
-  memcpy(end, final ? " 1\n" : " 0\n", 3);
+  memcpy(end, (char[]){' ', how, '\n'}, 3);
 }
 
 void set_prepared_ends(struct reflexes *reflexes, const struct operation *op) {
@@ -194,8 +196,11 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
   return true;
 }
 
-/* What has changed is mostly the end of a main, and its notice comes a moment later. */
-enum { NOTICE_MS = 20 };
+/*
+ * What has changed is mostly the end of a main, and its notice comes a moment later. If it was asked to stop, the stop
+ * request of the pod follows, as the platform sends one to each container: `core/pod/hold.ts`.
+ */
+enum { NOTICE_MS = 20, REQUEST_MS = 500 };
 
 int64_t prepared_until(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
@@ -205,7 +210,7 @@ int64_t prepared_until(const struct init *init) {
   if (!init->sleep.is_asleep || reflexes->end_child == 0) return NEVER;
   if (queue->count == 0) {
     if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
-    return init->sleep.fired_at + NOTICE_MS;
+    return init->sleep.fired_at + (reflexes->holds && have_all_ended(reflexes) ? REQUEST_MS : NOTICE_MS);
   }
   if (!holds_at(init, queue->events[0].at) || !read_prelude(reflexes, queue, queue->count, prelude)) return NEVER;
   if (!find_end(reflexes, prelude, -1, &end)) return NEVER;
@@ -266,7 +271,7 @@ void end_as_prepared(struct init *init) {
   memset(tombstone + length, ' ', sizeof tombstone - 1 - (size_t)length);
   tombstone[sizeof tombstone - 1] = '\n';
   /* Peers hear first: the end is a fact, whatever becomes of the tombstone. */
-  make_notice(notice, init->self.host_id, end.final);
+  make_notice(notice, init->self.host_id, end.final ? ENDS_FOR_GOOD : *prelude ? ENDS_AS_ASKED : ENDS);
   notify_peers(&init->liveness, notice, NOTICE_BYTES);
   if (!replace_tombstone(reflexes->words, init->self.host_id, tombstone)) return;
   bool leaves = end.leaves_with != STAYS && (init->supervisor.pid == 0 || is_asleep);

@@ -9,8 +9,8 @@
 
 struct init;
 
-/* A notice on a liveness socket: `dead`, the host id, `1` when no other life follows, a line end. */
-enum { NOTICE_BYTES = 40, HOST_ID_BYTES = 32 };
+/* A notice on a liveness socket: `dead`, the host id, how its command has ended, a line end. */
+enum { NOTICE_BYTES = 40, HOST_ID_BYTES = 32, ENDS = '0', ENDS_FOR_GOOD = '1', ENDS_AS_ASKED = '2' };
 
 /* A main that this sidecar lives for: a connection to its liveness socket until its notice, and its host id. */
 struct watched_main {
@@ -31,7 +31,7 @@ struct reflexes {
   bool ends_with_lost; /* a killed main counts while no supervisor can decide about it */
   bool holds;          /* a stop request is held until all of the mains have ended */
   size_t count, needed, polled_at;
-  size_t final, ended, lost; /* mains with a notice for good, with another one behind the stop request, and the rest */
+  size_t final, ended, lost; /* mains that have ended for good, that have ended in this stop, and that are gone */
   struct watched_main mains[MAX_MAINS];
 };
 
@@ -43,7 +43,9 @@ void end_as_prepared(struct init *init);
 int64_t prepared_until(const struct init *init);
 /* Whether a reflex holds for a moment: after the commit that it was made with, and before the next one is due. */
 bool holds_at(const struct init *init, int64_t at);
-void make_notice(char notice[NOTICE_BYTES], const char *host_id, bool final);
+/* Whether every main has ended, in this stop or for good. */
+bool have_all_ended(const struct reflexes *reflexes);
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, char how);
 
 /* mains.c */
 void set_end_with(struct reflexes *reflexes, const struct operation *op);

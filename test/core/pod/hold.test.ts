@@ -62,6 +62,22 @@ describe('a sidecar that is asked to stop while mains live', () => {
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     });
 
+    it('a main that was asked to stop 500 ms before its sidecar has ended with the pod, one that failed has not', () => {
+      const asked = { StopRequested: '2027-01-15T08:30:00.000000000Z', StopReason: 'signal TERM', Final: false };
+      for (const [more, agoMs, sentMs] of [
+        [asked, 500, 0],
+        [asked, 501, 1_000],
+        [{ ...asked, StopReason: 'liveness' }, 500, 1_000],
+        [{ ...asked, StopScope: 'container' }, 500, 1_000],
+        [{ Final: false }, 10, 1_000],
+      ] as const) {
+        const life = new Life({ config: sidecarConfig(), peers: [alive('a')] }).pass(20_000);
+        life.see(dead('a', 0, { DiedMonotonic: START + 20_000, ...more }));
+        life.pass(agoMs).signal(15).pass(5_000);
+        assert.deepEqual(life.signals, [[20_000 + agoMs + sentMs, 15]], JSON.stringify(more));
+      }
+    });
+
     it('after a pause a sidecar reads the graveyard before it believes that no main lives', () => {
       for (const hold of [{ kind: 'always' }, { kind: 'for', ms: 1_000 }] as const) {
         const config = sidecarConfig({ restartPolicy: 'Always', hold });
