@@ -62,7 +62,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     });
 
-    it('a main that was asked to stop 500 ms before its sidecar has ended with the pod, one that failed has not', () => {
+    it('a main that was asked to stop at most 500 ms before its sidecar has ended with the pod', () => {
       const asked = { StopRequested: '2027-01-15T08:30:00.000000000Z', StopReason: 'signal TERM', Final: false };
       for (const [more, agoMs, sentMs] of [
         [asked, 500, 0],
