@@ -193,8 +193,9 @@ export class Restarts extends Judge {
     const state = other.brain?.state ?? other.memo?.state;
     if (state?.stop !== undefined && !isRestarting(state)) return true;
     const seen = brain?.state.peers?.[name];
-    if (seen === undefined || seen.tombstone.Incarnation?.startsWith(other.hostId) !== true) return true;
-    if (seen.liveness === 'lost' || seen.refused === true) return true;
+    const isSeen = seen?.tombstone.Incarnation?.startsWith(other.hostId) === true;
+    if (!isSeen && agenda.monoMs - other.startedAtMs < SETTLING_MS) return true;
+    if (seen?.liveness === 'lost' || seen?.refused === true) return true;
     return calmAtMs + SETTLING_MS > agenda.nowMs || troubles.some(({ toMs }) => toMs + SETTLING_MS > agenda.nowMs);
   }
 
