@@ -130,10 +130,10 @@ export class Restarts extends Judge {
     name: string,
     { restart }: State,
   ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
+    const hasPassed = ({ requestedMs, among }: RestartAsk): boolean =>
+      restart?.passed?.some((it) => it.requestedMs === requestedMs && String(it.among) === String(among)) === true;
     return this.#asked
-      .filter(
-        ({ ask }) => takesPart(ask.among, name) && !restart?.passed?.some((it) => it.requestedMs === ask.requestedMs),
-      )
+      .filter(({ ask }) => takesPart(ask.among, name) && !hasPassed(ask))
       .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
   }
 
