@@ -170,6 +170,8 @@ describe('pods that sleep', { concurrency: atOnce(3) }, () => {
     for (const name of ['proxy', 'work']) await asleep(pod, name);
     open();
     await waitForEvent(stage.scratch.log, 'work', 'Started', 2);
+    // Before that nothing tells that it is back.
+    await running('work');
     await pod.delete();
     readTimeline(stage.scratch.log).exitsBeforeSignalTo('work', 'proxy');
   });

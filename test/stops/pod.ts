@@ -54,8 +54,8 @@ export interface End {
 /** A container that has not ended by then does not end: five times what a stop may take without a declared grace period. */
 export const LIMIT_MS = 60_000;
 const GRACE = '6s';
-/** Longer than it takes to put a fault in place on a slow machine. */
-const DRAIN = '20s';
+/** Time to put a fault in place on a slow machine. It has to be shorter than the grace period. */
+const DRAIN = '5s';
 const SLEEPS = ['--sleep-after', '300ms'];
 /** The main's handler takes this long, so that a sidecar which gets TERM with it is over before it. */
 const HANDLER_MS = 300;
