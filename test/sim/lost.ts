@@ -69,6 +69,9 @@ export class Lost extends Judge {
       const isAsked = container.asked.some(({ atMs }) => nowMs - atMs >= mostMs);
       if (container.memo?.state.child.is === 'unstarted' && member.loss === 'hangs' && !isAsked)
         return this.world.count('excused: between two lives a supervisor that hangs owes nothing');
+      // Without a declared grace period a stop of the platform ends in the platform's KILL alone.
+      if (member.loss === 'hangs' && container.memo?.state.child.is === 'leftovers' && isPlatformsAlone(container))
+        return this.world.count('excused: what a stopped command left behind waits for the platform');
       this.world.judges(LAW);
       this.breaks(LAW, container, 'it does not end, and its command has');
     });
@@ -96,6 +99,12 @@ export class Lost extends Judge {
 }
 
 const LAW = 'stop without a supervisor';
+
+function isPlatformsAlone({ memo, member: { config } }: Container): boolean {
+  const { stop, climb, deadline } = memo?.state ?? {};
+  const hasKill = climb?.killAtMs !== undefined || climb?.killed === true || deadline?.kills === true;
+  return config.gracePeriodMs === undefined && stop !== undefined && !hasKill;
+}
 
 /** When the stop signal must have been sent. */
 function stopsByMs(container: Container, askedAtMs: number, lostAtMs: number): number {
