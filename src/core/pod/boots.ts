@@ -7,9 +7,9 @@
  * unchanged for 10 s meanwhile.
  */
 import { hostOf } from '../format/tombstone.ts';
-import { type Draft, update, wakeAt } from '../state/draft.ts';
+import { type Draft, update } from '../state/draft.ts';
 import type { PeerView } from '../state/peer.ts';
-import { isPast, nextLookMs, STALE_AFTER_MS } from './standing.ts';
+import { isAhead, STALE_AFTER_MS } from './standing.ts';
 
 export function learnBoot(draft: Draft, before: PeerView, { tombstone }: PeerView): void {
   const { Boot } = tombstone;
@@ -24,9 +24,7 @@ export function trustHeldBoots(draft: Draft): void {
   for (const { liveness, tombstone, sinceMs } of Object.values(draft.state.peers ?? {})) {
     const { Boot } = tombstone;
     if (liveness !== 'held' || Boot === undefined || isKnownBoot(draft, Boot)) continue;
-    const atMs = sinceMs + STALE_AFTER_MS;
-    if (isPast(draft.state, atMs)) learn(draft, Boot);
-    else wakeAt(draft, nextLookMs(draft.state, atMs));
+    if (!isAhead(draft, sinceMs + STALE_AFTER_MS)) learn(draft, Boot);
   }
 }
 

@@ -12,7 +12,7 @@ import { graceOf } from './deadline.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
 import { hasEndedForRestart, tellsOfPassed } from './restart.ts';
-import { isPast, nextLookMs, peerNamed, standingOf } from './standing.ts';
+import { isAhead, peerNamed, standingOf } from './standing.ts';
 
 /**
  * How long a main may take to appear, at most a tenth of the grace period: usually 1 s. In a young container that has
@@ -37,7 +37,7 @@ function checkHoldPolicy(draft: Draft, stop: Stop): boolean {
   const { hold } = draft.config;
   if (hold.kind !== 'for') return hold.kind === 'always';
   if (isAnyMainStopping(draft.config, draft.state)) return true;
-  return isNotPast(draft, stop.atMs + hold.ms);
+  return isAhead(draft, stop.atMs + hold.ms);
 }
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {
@@ -56,15 +56,18 @@ const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness'
 
 /**
  * Whether it died in this stop, so that no platform restarts it: one that crashed earlier may be about to start. The
- * platform may ask it a moment before us.
+ * platform may have asked it just before us.
  */
 function isStoppedWithUs(main: Peer | undefined, { atMs }: Stop): boolean {
-  const spreadMs = main !== undefined && isAskedWithPod(main) ? SPREAD_MS : 0;
-  return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs - spreadMs;
+  const earlierMs = main !== undefined && isAskedWithPod(main) ? JUST_BEFORE_MS : 0;
+  return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs - earlierMs;
 }
 
-/** The requests to the containers of a pod came up to 40 ms apart on a kubelet of 1.36. */
-const SPREAD_MS = 500;
+/**
+ * A kubelet of 1.36 asked the containers of a pod up to 40 ms apart. It starts a main that was stopped alone again after
+ * about 1 s, so this is shorter. Init waits as long: REQUEST_MS in `src/init/reflex/prepared-end.c`.
+ */
+const JUST_BEFORE_MS = 500;
 
 function checkFirstSight(draft: Draft, stop: Stop): boolean {
   const { config, state } = draft;
@@ -80,11 +83,5 @@ function checkFirstSight(draft: Draft, stop: Stop): boolean {
     stop.atMs - state.startedAtMs < YOUNG_MS &&
     mains.every((main) => main === undefined || main.tombstone.Phase === 'waiting');
   const momentMs = Math.min(isFirstSight ? FIRST_SIGHT_MS : FIRST_MOMENT_MS, graceOf(config) / 10);
-  return isNotPast(draft, stop.atMs + momentMs);
-}
-
-function isNotPast(draft: Draft, atMs: number): boolean {
-  if (isPast(draft.state, atMs)) return false;
-  wakeAt(draft, nextLookMs(draft.state, atMs));
-  return true;
+  return isAhead(draft, stop.atMs + momentMs);
 }

@@ -8,6 +8,7 @@
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import { isFinalUnder, restartsAll } from '../restart.ts';
+import { type Draft, wakeAt } from '../state/draft.ts';
 import type { Peer } from '../state/peer.ts';
 import type { State } from '../state/state.ts';
 
@@ -52,6 +53,13 @@ export function isPast(state: State, atMs: number): boolean {
 /** The next read decides about it; for a time already past, that is due now. */
 export function nextLookMs(state: State, atMs: number): number {
   return Math.max(atMs, state.now.mono + 1);
+}
+
+/** Whether that moment is still to come, as far as was read. The next look decides. */
+export function isAhead(draft: Draft, atMs: number): boolean {
+  if (isPast(draft.state, atMs)) return false;
+  wakeAt(draft, nextLookMs(draft.state, atMs));
+  return true;
 }
 
 function unsure(state: State, untilMs: number, waiting: boolean): Standing {

@@ -60,8 +60,7 @@ static void read_notices(struct init *init) {
 static bool is_hold_over(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
-  int64_t until = prepared_until(init);
-  return is_held && until != NEVER && until > now_ms() && have_all_ended(reflexes);
+  return is_held && is_ahead(prepared_until(init)) && have_all_ended(reflexes);
 }
 
 /* Whether as many mains as needed are gone for good. */

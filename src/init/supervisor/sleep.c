@@ -125,7 +125,7 @@ void wake(struct init *init, const char *why) {
 
 /*
  * In a prepared stop a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
- * member and a main that is gone without a notice are urgent.
+ * member and a main that is gone in another way are urgent.
  */
 static bool is_urgent(const struct init *init) {
   return init->sleep.is_asked || (init->sleep.has_fired && init->reflexes.lost > 0);
@@ -134,7 +134,7 @@ static bool is_urgent(const struct init *init) {
 void wake_when_needed(struct init *init, int64_t until) {
   struct sleep *sleep = &init->sleep;
   if (!sleep->is_asleep) return;
-  bool is_prepared = until != NEVER && until > now_ms() && !is_urgent(init);
+  bool is_prepared = is_ahead(until) && !is_urgent(init);
   if (init->queue.count > 0 && !is_prepared) wake(init, "event");
   else if (sleep->has_fired && !is_prepared) wake(init, "");
   else if (init->supervisor.watch.due <= now_ms()) wake(init, "due");

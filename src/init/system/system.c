@@ -25,6 +25,8 @@ int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+bool is_ahead(int64_t at) { return at != NEVER && at > now_ms(); }
+
 int64_t wall_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);

@@ -26,6 +26,8 @@ int64_t now_ms(void);
 int64_t wall_ns(void);
 /* The wall clock, in nanoseconds since 1970, at a moment of CLOCK_MONOTONIC in milliseconds. */
 int64_t wall_at(int64_t at);
+/* Whether this moment of CLOCK_MONOTONIC is still to come. NEVER does not come. */
+bool is_ahead(int64_t at);
 
 /* The mask that init was started with. Its first instructions save it (entry.c) for application and supervisor. */
 extern uint64_t inherited_mask;
