@@ -361,7 +361,7 @@ export class Container {
     this.#startBrain(why);
   }
 
-  /** A main has said that it is gone for good, or has hung up, if this init holds a connection to it. */
+  /** A main has ended, if this init holds a connection to it. */
   hearOfMain(hostId: string, how: Notice): void {
     const { agenda, dice, volume } = this.world;
     if (!volume.canHoldSockets || !this.isRunning || !this.reflexes.isListening) return;

@@ -57,13 +57,11 @@ const REQUEST = '.main.0123456789ab.stop';
 /** Files of the shared directory. */
 const CHANGES = ['one', 'quiet', REQUEST] as const;
 
-export type Says = Exclude<Notice, 'gone'> | undefined;
-
 export type Step =
   | { readonly do: 'signal'; readonly signal: number }
   | { readonly do: 'commit'; readonly acks: boolean; readonly commands: readonly HostCommand[] }
   | { readonly do: 'change'; readonly file: string }
-  | { readonly do: 'end peer'; readonly peer: number; readonly says: Says }
+  | { readonly do: 'end peer'; readonly peer: number; readonly says: Notice }
   | { readonly do: 'start' | 'kill the command' | 'kill the supervisor' | 'lose all supervisors' | 'find one again' };
 
 export interface Turn {
@@ -230,7 +228,7 @@ export function converse(seed: number): Conversation {
       const it = peers[peer];
       if (it?.isRunning !== true || (container.queue.length > 0 && !isAsleep && !isAlone)) return;
       takesBack = true;
-      const says = dice.pick<Says>(['said', 'said', 'ended', 'asked', undefined]);
+      const says = dice.pick<Notice>(['said', 'said', 'ended', 'asked', 'gone']);
       play({ do: 'end peer', peer, says }, () => it.end(container, says));
       // A stop request may come before a supervisor that is awake has taken the reflex back.
       if (!isAsleep && !isAlone && container.isRunning && dice.chance(0.5)) signal(SIGTERM);
@@ -306,9 +304,9 @@ class Peer {
     this.#hostId = hostId;
   }
 
-  end(container: Container, says: Says): void {
+  end(container: Container, says: Notice): void {
     this.isRunning = false;
-    container.hearOfMain(this.#hostId, says ?? 'gone');
+    container.hearOfMain(this.#hostId, says);
     for (const end of this.ends) end();
   }
 }

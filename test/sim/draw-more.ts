@@ -15,14 +15,15 @@ export function withCalm(scenario: Scenario): Scenario {
   if (!dice.chance(0.08)) return scenario;
   const members = scenario.members.map((member) => resting(dice, member));
   const atMs = dice.between(8_000, 12_000);
-  if (scenario.policy !== 'Never' && dice.chance(0.4)) return withReturn(dice, { ...scenario, members }, atMs);
-  return {
+  const returns = scenario.policy !== 'Never' && dice.chance(0.4);
+  const calm: Scenario = {
     ...scenario,
     members,
     faults: [{ do: 'delete', atMs, evicts: false, graceMs: scenario.graceMs }],
     race: undefined,
     volume: { ...scenario.volume, sockets: true, events: 'prompt', stale: [] },
   };
+  return returns ? withReturn(dice, calm, atMs) : calm;
 }
 
 /** One of them fails out of its rest, and the pod is deleted as soon as it is back. */
@@ -32,14 +33,7 @@ function withReturn(dice: Dice, scenario: Scenario, endsAfterMs: number): Scenar
     const [life = {}] = member.lives;
     return index === who ? { ...member, lives: [{ ...life, endsAfterMs, code: 7 }, life] } : member;
   });
-  return {
-    ...scenario,
-    members,
-    backoffMs: 100,
-    faults: [],
-    race: { fromMs: 0, who, at: 'return', what: 'delete' },
-    volume: { ...scenario.volume, sockets: true, events: 'prompt', stale: [] },
-  };
+  return { ...scenario, members, backoffMs: 100, faults: [], race: { fromMs: 0, who, at: 'return', what: 'delete' } };
 }
 
 function resting(dice: Dice, member: MemberScenario): MemberScenario {
@@ -77,10 +71,10 @@ export function withLosses(scenario: Scenario): Scenario {
 /** What comes at the worst moment. */
 export function drawRace(seed: number, members: readonly MemberScenario[]): Race | undefined {
   const dice = new Dice(seed, 4);
-  const isOther = !dice.chance(0.1);
-  if (isOther && !dice.chance(0.05)) return undefined;
+  const isByInit = dice.chance(0.1);
+  if (!isByInit && !dice.chance(0.05)) return undefined;
   const fromMs = dice.short(5_000);
-  if (isOther) return { fromMs, who: dice.int(members.length), at: 'return', what: 'delete' };
+  if (!isByInit) return { fromMs, who: dice.int(members.length), at: 'return', what: 'delete' };
   const isOfEnd = dice.chance(0.5);
   // A command that would not end by itself has no prepared end.
   const ending = [...members.keys()].filter((index) => members[index]?.lives[0]?.endsAfterMs !== undefined);

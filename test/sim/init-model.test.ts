@@ -12,8 +12,9 @@ import { waitFor } from '../helpers/wait.ts';
 import { BUILDS } from '../init/builds.ts';
 import type { Supervisor } from '../init/connection.ts';
 import { type Bench, connected, type Init, onBench } from '../init/scripted.ts';
-import { type Conversation, converse, MEMO, PEERS, type Says, type Turn, tell, WORDS } from './conversation.ts';
+import { type Conversation, converse, MEMO, PEERS, type Turn, tell, WORDS } from './conversation.ts';
 import { inMacrotask } from './microtasks.ts';
+import type { Notice } from './reflexes.ts';
 
 const SEED = Number(process.env.TEST_SEED ?? 1);
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 40);
@@ -35,8 +36,8 @@ class Peer {
     renameSync(bench.path(name), bench.path(`grave/.${name}.sock`));
   }
 
-  async end(says: Says): Promise<void> {
-    const notice = says === undefined ? '' : `dead ${this.#hostId} ${{ ended: 0, said: 1, asked: 2 }[says]}\n`;
+  async end(says: Notice): Promise<void> {
+    const notice = says === 'gone' ? '' : `dead ${this.#hostId} ${{ ended: 0, said: 1, asked: 2 }[says]}\n`;
     this.#server.close();
     await new Promise((resolve) => setImmediate(resolve));
     for (const socket of this.#connections) socket.end(notice, () => socket.destroy());
@@ -62,7 +63,7 @@ class Play {
     mkdirSync(this.#bench.path('grave'));
     appendFileSync(this.#bench.path('log'), '');
     for (const [n, peer] of this.#peers.entries()) await peer.listen(this.#bench, PEERS[n]?.name ?? '');
-    t.after(() => Promise.all(this.#peers.map((peer) => peer.end(undefined))));
+    t.after(() => Promise.all(this.#peers.map((peer) => peer.end('gone'))));
     const words = ['--graveyard', this.#bench.path('grave'), '--name', 'main', '--', ...this.#command];
     this.#init = this.#bench.start(startsAtOnce ? words : ['--frobnicate', ...words]);
   }

@@ -183,11 +183,12 @@ export class Kubelet {
 
   #startIn(member: Member, ms: number): void {
     this.#world.agenda.in(ms, undefined, () => {
-      const { container: before } = member;
-      if (member.isOver || this.#isDown || before?.isRunning === true) return;
-      if (this.isDeleting) member.isOver = true;
-      else this.#world.startContainer(member);
-      if (before !== undefined && member.container !== before) comeBetween(member.container as Container, 'return');
+      if (member.isOver || this.#isDown || member.container?.isRunning === true) return;
+      member.isOver = this.isDeleting;
+      if (member.isOver) return;
+      const isBack = member.container !== undefined;
+      const container = this.#world.startContainer(member);
+      if (isBack) comeBetween(container, 'return');
     });
   }
 

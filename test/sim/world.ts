@@ -123,11 +123,12 @@ export class World {
     this.laws.podEnded(this.kubelet.isOver);
   }
 
-  startContainer(member: Member): void {
+  startContainer(member: Member): Container {
     this.tell(this.agenda.nowMs, member.name, 'container starts');
     const container = new Container(this, member);
     this.containers.push(container);
     member.container = container;
+    return container;
   }
 
   /** Another boot; its monotonic clock starts again near zero. */
