@@ -32,9 +32,9 @@ bool holds_at(const struct init *init, int64_t at) {
 
 bool have_all_ended(const struct reflexes *reflexes) { return reflexes->final + reflexes->ended == reflexes->count; }
 
-void make_notice(char notice[NOTICE_BYTES], const char *host_id, char how) {
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how) {
   char *end = mempcpy(stpcpy(notice, "dead "), host_id, HOST_ID_BYTES);
-  memcpy(end, (char[]){' ', how, '\n'}, 3);
+  memcpy(end, (char[]){' ', (char)how, '\n'}, 3);
 }
 
 void set_prepared_ends(struct reflexes *reflexes, const struct operation *op) {

@@ -45,7 +45,7 @@ int64_t prepared_until(const struct init *init);
 bool holds_at(const struct init *init, int64_t at);
 /* Whether every main has ended, in this stop or for good. */
 bool have_all_ended(const struct reflexes *reflexes);
-void make_notice(char notice[NOTICE_BYTES], const char *host_id, char how);
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);
 
 /* mains.c */
 void set_end_with(struct reflexes *reflexes, const struct operation *op);
