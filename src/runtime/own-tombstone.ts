@@ -65,7 +65,10 @@ export class OwnTombstone {
 
   /** Whether the name is ours, and tombstone and socket are as they should be. */
   async isSettled(): Promise<boolean> {
-    if ((await this.#options.volume.kindOf(this.#socket)) !== 'socket') return false;
+    const { volume, member } = this.#options;
+    if ((await volume.kindOf(this.#socket)) !== 'socket') return false;
+    // The directory may have been wiped between the checks of the two, which then made only the socket again.
+    if ((await volume.kindOf(member.name)) === 'missing') return false;
     return this.#isClear && this.#checking === undefined && this.isWritten;
   }
 

@@ -92,7 +92,7 @@ function isBy(host: string): (tombstone: Tombstone) => boolean {
   return ({ Incarnation }) => Incarnation === `${host}-1`;
 }
 
-it('a member sleeps only while its own socket is there, which tells others of its next life', async (t) => {
+it('a member sleeps only while its own socket and tombstone are there, which tell others of it', async (t) => {
   const dir = temporaryDirectory();
   let bind = (): void => {};
   const { membership, claim } = memberOf(t, dir, 'host-a', (now) => {
@@ -103,6 +103,8 @@ it('a member sleeps only while its own socket is there, which tells others of it
   assert.equal(await membership.sleepWatch(), 'its tombstone or its socket is not written yet');
   bind();
   await waitFor('it may sleep', async () => typeof (await membership.sleepWatch()) === 'object');
+  unlinkSync(join(dir, 'web'));
+  assert.equal(await membership.sleepWatch(), 'its tombstone or its socket is not written yet');
 });
 
 describe('two members of one name', () => {

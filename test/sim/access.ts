@@ -3,7 +3,7 @@
  * lost, or nothing at all. A connection ends some time after its holder, however that went.
  */
 import { isRequestFor } from '../../src/core/format/stop-request.ts';
-import { isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
+import { handleOf, isMemberName, type Tombstone } from '../../src/core/format/tombstone.ts';
 import type { Handle } from '../../src/runtime/graveyard/handle.ts';
 import type { Listing, PlainReading, Reading } from '../../src/runtime/graveyard/read.ts';
 import type { Connection, VolumeAccess } from '../../src/runtime/graveyard/volume.ts';
@@ -130,7 +130,7 @@ export class SimAccess implements VolumeAccess, Watcher {
   async kindOf(file: string): Promise<'file' | 'socket' | 'missing'> {
     const { volume } = this.#world;
     if (volume.files.has(file)) return 'file';
-    return volume.sockets.has(file.replace(/^\.(.*)\.sock$/, '$1')) ? 'socket' : 'missing';
+    return [...volume.sockets.keys()].some((name) => handleOf(name) === file) ? 'socket' : 'missing';
   }
 
   async probe(name: string): Promise<Handle> {
