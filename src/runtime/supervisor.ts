@@ -28,7 +28,7 @@ import { type Instant, instantAt } from '../core/time.ts';
 import type { Clock, Timer } from './clock.ts';
 import { type Means, planOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
-import type { Host, HostCommand, HostEvent } from './host/host.ts';
+import type { Hello, Host, HostCommand, HostEvent } from './host/host.ts';
 import { errnoText, eventOf, programOf } from './host/host-events.ts';
 import type { Log } from './log/log.ts';
 import { TerminationLogWriter } from './log/termination-log.ts';
@@ -157,7 +157,7 @@ export class Supervisor {
     this.#rest = resumed?.rest ?? RESTED;
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
-    this.#remark(state, resumed !== undefined, wokenBy);
+    this.#remark(state, resumed !== undefined, hello);
     if (resumed === undefined) this.#oomKills = hello.oomKills ?? machine.readOomKills();
     else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills, machine.readOomKills());
     this.#digests = resumed?.digests ?? {};
@@ -192,11 +192,11 @@ export class Supervisor {
   }
 
   /** Only the first supervisor logs the remarks on the configuration. Later ones say only that they were started. */
-  #remark(state: State, isResumed: boolean, wokenBy: string | undefined): void {
+  #remark(state: State, isResumed: boolean, { wokenBy, ended }: Hello): void {
     const { log, remarks } = this.#options;
     const { phase } = state;
     if (this.#wasWoken) return log.say('debug', 'awake again', { by: wokenBy, phase });
-    if (isResumed) return log.say('warn', 'the supervisor was started again', { phase });
+    if (isResumed) return log.say('warn', 'the supervisor was started again', { phase, ...(ended && { ended }) });
     for (const warning of remarks?.warnings ?? []) log.say('warn', warning);
     for (const note of remarks?.notes ?? []) log.say('info', note);
   }

@@ -42,7 +42,9 @@ describe('a configuration that was accepted once', { concurrency: atOnce(2) }, (
     const supervisor = await container.supervisor();
     rmSync(file);
     assert.ok(send(supervisor, 'SIGKILL'));
-    await waitFor('another goes on', () => /the supervisor was started again/.test(container.stderr()));
+    await waitFor('another goes on', () =>
+      /"ended":"signal 9".*the supervisor was started again/.test(container.stderr()),
+    );
     await stopsInOrder(stage, container);
   });
 

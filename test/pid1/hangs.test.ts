@@ -14,7 +14,7 @@ describe('a supervisor that stands still', { concurrency: atOnce(2) }, () => {
     const container = await stopIntoDrain(stage, ['--drain', '8s', '--grace-period', '60s']);
     assert.equal((await container.exit()).status, 0, container.stderr());
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [15]);
-    assert.match(container.stderr(), /the supervisor was started again/);
+    assert.match(container.stderr(), /"ended":"hung".*the supervisor was started again/);
   });
 
   scenario('A3 a supervisor that hangs until the deadline delays neither TERM nor the exit', async (stage) => {

@@ -17,6 +17,13 @@ void report_gone_children(struct init *init) {
   }
 }
 
+static void note_end(struct supervisor *supervisor, int status) {
+  bool by_signal = WIFSIGNALED(status);
+  int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+  put_digits(stpcpy(supervisor->ended, by_signal ? "signal " : "code "), (uint64_t)value, 1);
+  if (supervisor->hangs) strcpy(supervisor->ended, "hung");
+}
+
 void reap(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   struct children *children = &init->children;
@@ -26,7 +33,9 @@ void reap(struct init *init) {
   if (polled_notifications(init) != -1) read_notification(init);
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
     if (pid == supervisor->pid) {
-      if (!WIFSTOPPED(status)) on_supervisor_died(init, "it dies again and again");
+      if (WIFSTOPPED(status)) continue;
+      note_end(supervisor, status);
+      on_supervisor_died(init, "it dies again and again");
       continue;
     }
     if (pid == supervisor->abandoned) {

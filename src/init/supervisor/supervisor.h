@@ -31,6 +31,7 @@ struct supervisor {
   int failures;    /* since one was sound */
   bool lacks_room; /* the memory of the command left the last one none */
   const char *why; /* why the last one failed */
+  char ended[16];  /* how the last one ended, for the log; empty: it went to sleep, or there was none */
   struct watch watch;
 };
 

@@ -186,6 +186,8 @@ export interface Hello {
   readonly oomKills?: number | undefined;
   /** What needs a supervisor from the start: a flag, a variable or a directory; undefined: this is a plain command. */
   readonly whyNode?: string | undefined;
+  /** What became of the supervisor before this one: `code 1`, `signal 9`, `hung`; undefined: it slept, or is unknown. */
+  readonly ended?: string | undefined;
 }
 
 export interface Host {

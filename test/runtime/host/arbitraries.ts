@@ -54,6 +54,7 @@ export const hello: fc.Arbitrary<Hello> = record({
   wokenBy: maybe(word.filter((it) => it !== '')),
   oomKills: maybe(fc.maxSafeNat()),
   whyNode: maybe(word.filter((it) => it !== '')),
+  ended: maybe(word.filter((it) => it !== '')),
 });
 
 const argv = fc

@@ -166,7 +166,7 @@ test('an event with a field too many, too few, out of range or of another form i
 });
 
 test('a hello of another version, or one that is not well formed, is refused with the remedy', () => {
-  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', '', '', '7', '--drain'];
+  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', '', '', '7', '--drain', 'signal 9'];
   assert.doesNotThrow(() => decodeHello(good));
   const remedy = /speaks version "2" of the protocol, this supervisor version 1; install both/;
   assert.throws(() => decodeHello(good.with(1, '2')), remedy);
@@ -176,7 +176,7 @@ test('a hello of another version, or one that is not well formed, is refused wit
     good.with(4, 'yes'),
     good.with(6, 'memo'),
     good.with(8, '-1'),
-    good.slice(0, 9),
+    good.slice(0, 10),
     [...good, ''],
   ]) {
     assert.throws(() => decodeHello(wrong), ProtocolError, JSON.stringify(wrong));

@@ -4,8 +4,9 @@ import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime
 
 export function helloFields(hello: Hello): string[] {
   const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
-  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '', whyNode = '' } = hello;
-  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', ...memo, wokenBy, String(oomKills), whyNode];
+  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '', whyNode = '', ended = '' } = hello;
+  const about = [wokenBy, String(oomKills), whyNode, ended];
+  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', ...memo, ...about];
 }
 
 export function eventFields(event: HostEvent): string[] {
