@@ -83,8 +83,8 @@ const totals: Totals = { passed: 0, failed: 0, skipped: 0 };
 const skips = new Map<string, number>();
 const unexpected: string[] = [];
 const unsteady: string[] = [];
-/** A person who names tests looks for a failure and wants to see it. */
-const retries = positionals.length === 0 && values.grep === undefined;
+/** A person who names tests looks for a failure and wants to see it. An emulated machine stands still more often. */
+const retries = values.machines || (positionals.length === 0 && values.grep === undefined);
 let images: Images | undefined;
 let session: Session | undefined;
 if (values.cluster) {
