@@ -234,10 +234,11 @@ eachBuild('P15 a supervisor that dies before its sleep is started again, and was
 });
 
 eachBuild('P15 init applies a commit that follows sleep, and wakes the next supervisor', async (t, build) => {
-  const { supervisor, init } = await watching(t, build);
+  const { supervisor, init, dir } = await watching(t, build);
+  // A supervisor sends this if it tries to sleep once more before init has read that it may.
   const frames = [
     ['commit', 'sleep'],
-    ['commit', 'memo', 'behind'],
+    ['commit', 'memo', 'behind', ...watch(dir)],
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));
   const [, , , , , memo, why] = (await init.supervisor()).hello;

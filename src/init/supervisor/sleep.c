@@ -51,7 +51,6 @@ void watch(struct init *init, const struct operation *op) {
   struct directory *directory = &init->directory;
   const char *path = op->text, *names = path + strlen(path) + 1, *socket = names;
   forget_peers(sleep);
-  sleep->why[0] = 0;
   for (uint32_t i = 0; i <= op->count; i++) socket += strlen(socket) + 1;
   memcpy(directory->names, names, (size_t)(socket - names));
   directory->names[socket - names] = 0;
