@@ -264,6 +264,9 @@ function act(world: World, member: Member, change: (draft: Draft) => void): Worl
     const { restart } = draft.state;
     const isIn = restart === undefined || taken.some(({ requestedMs }) => requestedMs === restart.requestedMs);
     if (isRestarting(draft.state) && !isIn) taken = [...taken, restart];
+    // All members are seen from the start here, so the time in which they become known is over.
+    if (restart?.restUntilMs !== undefined)
+      draft.state = { ...draft.state, restart: { ...restart, restUntilMs: undefined } };
     if (draft.state.child.is === 'unstarted' && isRestarting(draft.state)) startAgain(draft);
   }
   const isBeaten = draft.state.stop !== undefined && !isRestarting(draft.state);

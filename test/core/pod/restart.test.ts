@@ -58,6 +58,17 @@ describe('a request during a restart', () => {
     assert.deepEqual([requestedMs, next?.requestedMs], [START + 100, START + 200]);
   });
 
+  it('a command that ends at once starts again only when all members are known', () => {
+    const life = new Life({ config: mainConfig(GRACE), peers: [], child: traps(0) });
+    life.feed({ type: 'restartAsked', ask: ask(0) });
+    assert.deepEqual(life.spawns, [0]);
+    // Until the restart it did not matter, so nothing was reported of it.
+    life.see(alive('other')).pass(1_000);
+    assert.deepEqual(life.spawns, [0]);
+    const other = { Phase: 'waiting', StopReason: 'restart requested', RestartRequested: START } as const;
+    assert.deepEqual(life.see(stopping('other', undefined, other)).spawns, [0, 1_000]);
+  });
+
   it('any other later request waits, also one without the rule of the restart', () => {
     assert.deepEqual(
       [during(ask(0), ask(100, { among: ['self'] })).nextMs, during(ask(0), ask(0)).nextMs],

@@ -35,13 +35,16 @@ export function askForRestart(draft: Draft, ask: RestartAsk): void {
   const isLate = ask.requestedMs < (state.restart?.requestedMs ?? 0);
   if (isRestarting(state))
     return goOn(draft, restart, ask.graceMs === undefined || isLate ? deadline : earlier(deadline, asked));
-  update(draft, { restart, deadline: asked });
+  update(draft, { restart: { ...restart, restUntilMs: now.mono + ALL_SEEN_MS }, deadline: asked });
   const { among } = ask;
   const details = { origin: 'platform', reason: RESTART, signal: SIGTERM, requests: 0, among } as const;
   recordStop(draft, details, at, longestDrainMs(config));
   note(draft, 'restart requested', { By: ask.by });
   say(draft, 'info', 'asked to restart in place', { by: ask.by });
 }
+
+/** In a restart all members matter. The runtime reports those that did not matter before only after it has begun. */
+const ALL_SEEN_MS = 20;
 
 /** The stop under way is from now on that of the next restart. */
 export function goOn(draft: Draft, restart: Restart, deadline = draft.state.deadline): void {

@@ -21,7 +21,10 @@ export function endForRestart(draft: Draft, exit: ChildExit, reason: DeathReason
     child: { is: 'unstarted', after: exit },
     climb: undefined,
     ...RESET_PER_LIFE,
-    restart: restart && { ...restart, restUntilMs: now.mono + (backoff?.delayMs ?? 0) },
+    restart: restart && {
+      ...restart,
+      restUntilMs: Math.max(restart.restUntilMs ?? 0, now.mono + (backoff?.delayMs ?? 0)),
+    },
     chronicle: { ...chronicle, started: undefined, healthy: undefined, exit, last },
     backoffMs: backoff?.nextMs ?? FIRST_BACKOFF_MS,
   });
