@@ -236,7 +236,8 @@ export class SimAccess implements VolumeAccess, Watcher {
   }
 
   #takes(mostMs: number, moreMs = 0): Promise<void> {
-    if (!isActing(this.#actor)) return NEVER;
+    // Nothing follows. A promise that all such pods shared would keep each of them in memory.
+    if (!isActing(this.#actor)) return new Promise(() => {});
     const ms = this.#world.dice.short(mostMs) + moreMs;
     return ms === 0 ? DONE : new Promise((resolve) => this.#later(ms, resolve));
   }
@@ -247,8 +248,6 @@ export class SimAccess implements VolumeAccess, Watcher {
 }
 
 const DONE = Promise.resolve();
-/** Shared by all who wait in vain, so nothing may ever follow from it. */
-const NEVER = new Promise<never>(() => {});
 
 /** Nothing is ever sent. */
 class SimConnection {
