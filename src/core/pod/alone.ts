@@ -11,13 +11,16 @@ import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
 import { type Draft, isDue, note, say, update, wakeAt } from '../state/draft.ts';
 import type { Peer } from '../state/peer.ts';
-import type { State, Stop } from '../state/state.ts';
+import type { PodStopBound, State, Stop } from '../state/state.ts';
 import { isForeign } from './standing.ts';
 
 /** How far apart the platform's signals to the containers of a pod may be on a busy node. */
 const SPREAD_MS = 2_000;
 /** How long an earlier request may take to be reported. */
 const SETTLING_MS = 1_000;
+/** How often a member looks whether the machine stands still, and how late such a look shows that it did. */
+const LOOK_MS = 1_000;
+const LATE_MS = 500;
 
 /** Whether the platform asked this member, and the answer matters: it is not dead, nor known to be stopped alone. */
 export function isAskedByPlatform({ StopRequested, StopReason, StopScope, Died }: Tombstone): boolean {
@@ -30,21 +33,31 @@ export function publishPodStopNotBefore(draft: Draft): void {
   const { config, state } = draft;
   const askedMs = lastAskedMs(config, state);
   if (config.platformPreStopMs === undefined || state.stop !== undefined || askedMs === undefined) return;
-  const { notBeforeMs, lookedMs } = state.podStopBound ?? {};
+  const bound = boundNow(state);
+  const { notBeforeMs, lookedMs, steadySinceMs } = bound;
   if (notBeforeMs !== undefined && notBeforeMs >= askedMs) return;
-  const dueMs = askedMs + config.platformPreStopMs + SPREAD_MS;
-  wakeAt(draft, dueMs);
+  // After a standstill the platform may begin with our hook only now.
+  const dueMs = Math.max(askedMs + SPREAD_MS, steadySinceMs) + config.platformPreStopMs;
+  if (bound !== state.podStopBound) update(draft, { podStopBound: bound });
+  wakeAt(draft, Math.min(dueMs, state.now.mono + LOOK_MS));
   if (!isDue(draft, dueMs)) return;
   if (lookedMs === undefined || lookedMs < dueMs) {
-    update(draft, { podStopBound: { notBeforeMs, lookedMs: state.now.mono } });
+    update(draft, { podStopBound: { ...bound, lookedMs: state.now.mono } });
     return;
   }
   const settledMs = lookedMs + SETTLING_MS;
   wakeAt(draft, settledMs);
   if (!isDue(draft, settledMs)) return;
-  update(draft, {
-    podStopBound: { notBeforeMs: lookedMs - config.platformPreStopMs - SPREAD_MS, lookedMs: undefined },
-  });
+  const latestMs = lookedMs - config.platformPreStopMs - SPREAD_MS;
+  update(draft, { podStopBound: { ...bound, notBeforeMs: latestMs, lookedMs: undefined } });
+}
+
+/** What is known of this moment. A look that comes late shows that the machine stood still. */
+function boundNow({ now, podStopBound }: State): PodStopBound {
+  if (podStopBound?.ranMs === now.mono) return podStopBound;
+  const { notBeforeMs, lookedMs, steadySinceMs = now.mono, ranMs = now.mono } = podStopBound ?? {};
+  const stoodStill = now.mono - ranMs > LOOK_MS + LATE_MS;
+  return { notBeforeMs, lookedMs, steadySinceMs: stoodStill ? now.mono : steadySinceMs, ranMs: now.mono };
 }
 
 /** A peer that was not asked knows that the pod was not being stopped when we were. */

@@ -241,6 +241,9 @@ export interface Deadline {
 export interface PodStopBound {
   /** This member had not been asked to stop by then; undefined: no other member needs to know. */
   readonly lookedMs: number | undefined;
+  /** When this member last ran, and since when without a standstill of the machine. */
+  readonly ranMs: number;
+  readonly steadySinceMs: number;
   /** No stop of the pod began before this, CLOCK_MONOTONIC milliseconds. */
   readonly notBeforeMs: number | undefined;
 }

@@ -51,6 +51,14 @@ describe('a member that is not asked to stop', () => {
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START + 8_000);
   });
 
+  it('A2 a member waits for its hook again after the machine, and the platform with it, stood still', () => {
+    const life = unasked(2_000).see(asked).pass(500);
+    life.nowMs += 4_000;
+    life.feed({ type: 'ticked' });
+    assert.equal(life.pass(2_999).tombstone.PodStopNotBefore, undefined);
+    assert.equal(life.pass(1).tombstone.PodStopNotBefore, START + 2_500);
+  });
+
   it('A2 a member publishes again for the next one that is asked', () => {
     const life = unasked(0)
       .see(asked)
