@@ -51,7 +51,7 @@ describe('a member that is not asked to stop', () => {
     assert.equal(life.pass(1).tombstone.PodStopNotBefore, START + 8_000);
   });
 
-  it('A2 a member waits for its hook again after the machine, and the platform with it, stood still', () => {
+  it('A2 a member waits for its hook again after the whole machine stood still', () => {
     const life = unasked(2_000).see(asked).pass(500);
     life.nowMs += 4_000;
     life.feed({ type: 'ticked' });
