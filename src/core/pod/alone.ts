@@ -18,7 +18,7 @@ import { isForeign } from './standing.ts';
 const SPREAD_MS = 2_000;
 /** How long an earlier request may take to be reported. */
 const SETTLING_MS = 1_000;
-/** How often a member looks whether the machine stands still, and how late such a look shows that it did. */
+/** A member runs this often while it may have to publish. If it runs that much later, the machine stood still. */
 const LOOK_MS = 1_000;
 const LATE_MS = 500;
 
@@ -52,7 +52,7 @@ export function publishPodStopNotBefore(draft: Draft): void {
   update(draft, { podStopBound: { ...bound, notBeforeMs: latestMs, lookedMs: undefined } });
 }
 
-/** What is known of this moment. A look that comes late shows that the machine stood still. */
+/** Records that this member runs now. If that comes late, the machine stood still, and the steady time begins again. */
 function boundNow({ now, podStopBound }: State): PodStopBound {
   if (podStopBound?.ranMs === now.mono) return podStopBound;
   const { notBeforeMs, lookedMs, steadySinceMs = now.mono, ranMs = now.mono } = podStopBound ?? {};

@@ -87,7 +87,7 @@ export type Round = Pick<RestartAsk, 'requestedMs' | 'among' | 'byRule'>;
 
 /** The restart that this member takes part in, or took part in last. */
 export interface Restart extends RestartAsk {
-  /** The earliest time for the next start; undefined: it lives again. */
+  /** The earliest time for the next start; undefined: it lives again, or was born after the request. */
   readonly restUntilMs?: number | undefined;
   /** Those gone through before it, the latest few: requests and tombstones that name them are outdated. */
   readonly passed?: readonly Round[] | undefined;

@@ -91,8 +91,8 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
 
 /*
  * Each returns the length of the frame with its header. `out` holds MAX_EVENT_BYTES, or MAX_HELLO_BYTES for `hello` and
- * news. `output` is that of a helper, or a notification, without NUL. `why` is empty where no supervisor slept, and
- * `plain`, of which 64 bytes are sent, where none is needed.
+ * news. `output` is that of a helper, or a notification, without NUL. `why` is empty where no supervisor slept,
+ * `plain`, of which 64 bytes are sent, where none is needed, and `ended` where none has died.
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
