@@ -6,6 +6,7 @@ import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Peer } from '../../src/core/state/peer.ts';
+import type { State } from '../../src/core/state/state.ts';
 import { LATE_MS } from '../../src/runtime/timeouts.ts';
 import type { Container } from './container.ts';
 import type { Member, World } from './world.ts';
@@ -171,7 +172,7 @@ function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name
 
 /** It surely is of this pod's life, or surely is not, so time does not change whether it is believed. */
 function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore: boolean): boolean {
-  const own = by.brain?.state.generation;
+  const own = knownTo(by)?.generation;
   const isUnknown = own === undefined || Generation === undefined;
   return Session !== undefined && !(mayBeOfBefore && isUnknown);
 }
@@ -205,7 +206,13 @@ export function isMixedUp(world: World, by: Container, name: string): boolean {
 }
 
 function seenBy(by: Container, name: string): Peer | undefined {
-  return by.brain && peerNamed(by.brain.state, name);
+  const state = knownTo(by);
+  return state && peerNamed(state, name);
+}
+
+/** What it goes by. Until a supervisor has looked, that is what the last one knew: init acts by it. */
+function knownTo({ brain, memo }: Container): State | undefined {
+  return brain?.state.peers === undefined ? (memo?.state ?? brain?.state) : brain.state;
 }
 
 /** Whether this tombstone records a life in this container. */
