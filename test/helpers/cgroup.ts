@@ -8,13 +8,16 @@ import { childrenOf, send } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { waitFor } from './wait.ts';
 
-export type Controller = 'memory' | 'pids' | 'cpu' | 'cpuacct';
+export type Controller = 'memory' | 'pids' | 'cpu' | 'cpuacct' | 'freezer';
 
 export interface Cgroup {
   /** Its directory, for processes that enter by themselves. */
   readonly dir: string;
   /** `max` (of `pids`): without a limit. */
   limit(value: number | 'max'): void;
+  /** Stops all that is in it without a signal; of `freezer`. */
+  freeze(): Promise<void>;
+  thaw(): void;
   /** One process; false: it has ended. */
   enter(pid: number): boolean;
   /** PID 1 and all that live below it now. */
@@ -31,6 +34,7 @@ const FILES = {
   cpu: { v1: 'cpu.cfs_quota_us', v2: 'cpu.max' },
   /** The CPU time that was used. Version 2 counts it without a controller. */
   cpuacct: { v1: 'cpuacct.usage', v2: 'cpu.stat' },
+  freezer: { v1: 'freezer.state', v2: 'cgroup.freeze' },
 } as const satisfies Record<Controller, object>;
 
 /** Why there can be none on this machine, to skip a test with; undefined: there can. */
@@ -69,9 +73,18 @@ export function makeCgroup(scratch: Scratch, controller: Controller, name = ''):
     await removed();
     return `cgroup ${dir} with ${left.join(' ')}`;
   });
+  const write = (value: number | string): void => writeFileSync(join(dir, fileOf(controller)), String(value));
+  const [frozen, thawed] = isV1() ? ['FROZEN', 'THAWED'] : [1, 0];
+  const isFrozen = (): boolean =>
+    readFileSync(join(dir, isV1() ? fileOf(controller) : 'cgroup.events'), 'latin1').match(/FROZEN|frozen 1/) !== null;
   return {
     dir,
-    limit: (value) => writeFileSync(join(dir, fileOf(controller)), String(value)),
+    limit: write,
+    freeze: async () => {
+      write(frozen);
+      await waitFor('the cgroup is frozen', isFrozen);
+    },
+    thaw: () => write(thawed),
     enter,
     take: (pid1) => {
       enter(pid1);

@@ -13,7 +13,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
 import { fill } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
-import { send } from '../helpers/process.ts';
+import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
+import { childrenOf, send } from '../helpers/process.ts';
+import { tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
@@ -52,9 +54,14 @@ interface Scene {
 }
 
 /** The agent runs, all is acknowledged, and the tombstone is an old one. */
-async function lay(t: TestContext, build: Build, words: readonly string[] = AGENT): Promise<Scene> {
+async function lay(
+  t: TestContext,
+  build: Build,
+  words: readonly string[] = AGENT,
+  launcher: readonly string[] = [],
+): Promise<Scene> {
   const bench = await layBench(t, build);
-  const { init, supervisor } = await begin(bench, ['--', ...words]);
+  const { init, supervisor } = await begin(bench, ['--', ...words], { launcher });
   mkdirSync(bench.path('grave'));
   const path = bench.path('grave/web');
   writeFileSync(path, 'old');
@@ -341,6 +348,40 @@ eachBuild('F07 a prepared stop needs no supervisor from the notice of the main t
   assert.match(Left, /^(30|29|2[0-8]) s$/);
   await waitFor('its peers hear it', () => /^dead [0-9a-f]{32} 1\n$/.test(peer.heard()));
 });
+
+eachBuild(
+  'F07 a main that ended before the stop request may come back, also if both come at once',
+  async (t, build) => {
+    const why = whyNoCgroup('freezer');
+    if (why !== undefined) return t.skip(why);
+    // The stop request of a platform comes from outside of the namespace.
+    const scene = await lay(t, build, TELLER, ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']);
+    const main = await speaker(scene, 'main');
+    await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
+    const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
+    await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path, ...ends);
+    scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
+    assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
+    const [pid1 = 0] = childrenOf(scene.init.pid);
+    await fallAsleep({ ...scene, init: { ...scene.init, pid: pid1 } });
+    const freezer = makeCgroup(await tempGraveyard(t), 'freezer');
+    assert.ok(freezer.enter(pid1));
+    await freezer.freeze();
+    scene.bench.noteSupervisors();
+    main.say(`dead ${main.id} 0\n`);
+    send(pid1, SIGTERM);
+    freezer.thaw();
+    const isTold = (): boolean => scene.init.stdout().includes('told');
+    await waitFor('init acts', () => existsSync(scene.bench.path('node-started')) || isTold());
+    assert.ok(!isTold(), 'a supervisor decides');
+    const next = await scene.init.supervisor();
+    await next.expect('signal');
+    next.commit('kill', 1, SIGKILL);
+    await next.expect('exited');
+    send(pid1, SIGKILL);
+    await scene.init.ended;
+  },
+);
 
 eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', async (t, build) => {
   const { scene, main } = await asleep(t, build, PATIENCE_MS, TELLER);

@@ -55,7 +55,7 @@ export const EXPECTED_SKIPS: readonly ExpectedSkip[] = [
   },
   {
     name: 'cgroup',
-    reason: /^needs a cgroup of its own with the controller (memory|pids|cpu|cpuacct)$/,
+    reason: /^needs a cgroup of its own with the controller (memory|pids|cpu|cpuacct|freezer)$/,
     isTrueHere: (controller) => !canMakeCgroup(controller as Controller),
   },
   { name: 'fuse', reason: /^needs \/dev\/fuse$/, isTrueHere: () => !canOpen('/dev/fuse') },

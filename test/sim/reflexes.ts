@@ -179,8 +179,11 @@ export class SimReflexes {
 
   hear(hostId: string, how: Notice): void {
     if (this.#heard === undefined || this.#said.has(hostId) || this.#ended.has(hostId)) return;
-    // A main that has ended by itself before the stop request may come back.
-    const isHeld = how === 'asked' || (how === 'ended' && this.#container.queue.length > 0);
+    // A main that has ended by itself before the stop request may come back. Init reads notices before signals.
+    const { queue, actor, world } = this.#container;
+    const { nowMs, bootAtMs, pausedUntilMs } = world.agenda;
+    const isAsked = Math.max((queue[0]?.atMs ?? NEVER) + bootAtMs, actor.frozenUntilMs, pausedUntilMs) < nowMs;
+    const isHeld = how === 'asked' || (how === 'ended' && isAsked);
     const heard = how === 'said' ? this.#said : isHeld ? this.#ended : this.#gone;
     heard.add(hostId);
   }

@@ -88,6 +88,7 @@ static _Noreturn void run(struct init *init) {
       disconnect(&init->connection);
       kill_supervisor(&init->supervisor);
     }
+    read_notices(init);
     take_polled_peers(&init->liveness, polled, POLLED_PEERS, peers);
     read_helpers(&init->helpers, polled);
     if (polled[POLLED_NOTIFICATIONS].revents) read_notification(init);

@@ -34,9 +34,10 @@ size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at) {
 
 /*
  * Only the first bytes of a main count, so that one that goes on talking costs init nothing. A main that has ended by
- * itself before the stop request may come back: it counts as gone, and the supervisor decides.
+ * itself before the stop request may come back: it counts as gone, and the supervisor decides. If init hears of both at
+ * once, the end may have been first: notices are read before signals.
  */
-static void read_notices(struct init *init) {
+void read_notices(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
   const struct pollfd *polled = init->storage.polled + reflexes->polled_at;
   for (size_t i = 0; i < reflexes->count; i++) {
@@ -75,7 +76,6 @@ static bool have_mains_finished(const struct init *init) {
 
 void end_with_mains(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
-  read_notices(init);
   const struct child *child = find_last_child(&init->children);
   if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
   if (init->forwarding.fallback.wait_ms == NEVER) return; /* the supervisor has begun to stop it */

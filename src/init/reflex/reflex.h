@@ -51,7 +51,9 @@ void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);
 void set_end_with(struct reflexes *reflexes, const struct operation *op);
 /* Puts the connections to the mains at `polled[at]` and behind, and returns where they end. */
 size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
-/* Reads the notices of the mains, and signals the command when as many as are needed are gone. */
+/* Reads what `poll_mains` has found, before the signals of the same turn. */
+void read_notices(struct init *init);
+/* Signals the command when as many mains as are needed are gone. */
 void end_with_mains(struct init *init);
 
 /* liveness.c */
