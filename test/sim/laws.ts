@@ -197,9 +197,10 @@ export class Laws {
   /** The handle announces another life of a quiet member. Its file may be there before, for longer if the volume failed. */
   #isToldNow(name: string, why: string | undefined): boolean {
     if (why === 'a file') return true;
-    const { agenda, troubles } = this.#world;
+    const { agenda, troubles, volume } = this.#world;
     const { writtenAtMs, startedAtMs = 0 } = this.#world.memberNamed(name)?.container ?? {};
-    if (why === 'a new handle' && troubles.some(({ toMs }) => toMs >= startedAtMs + agenda.bootAtMs)) return true;
+    const isLate = why === 'a new handle' || volume.sockets.get(name)?.isRunning !== true;
+    if (isLate && troubles.some(({ toMs }) => toMs >= startedAtMs + agenda.bootAtMs)) return true;
     return writtenAtMs !== undefined && agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 

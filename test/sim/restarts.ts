@@ -248,11 +248,18 @@ export class Restarts extends Judge {
     return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs);
   }
 
-  /** A member asks by its tombstone alone. It could not write that, or its next container has written over it soon. */
+  /**
+   * A member asks by its tombstone alone. It could not write that, or its next container has written over it soon. Or
+   * it was gone before others could read from a volume that failed.
+   */
   #isLostWithAsker({ by, requestedMs }: RestartAsk): boolean {
-    const isNext = ({ member: { name }, startedAtMs }: Container): boolean =>
-      by.startsWith(`${name}: `) && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
-    return !this.#told.has(requestedMs) || this.world.containers.some(isNext);
+    const { containers, members, troubles, agenda } = this.world;
+    const isAsker = ({ name }: Member): boolean => by.startsWith(`${name}: `);
+    const isNext = ({ member, startedAtMs }: Container): boolean =>
+      isAsker(member) && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
+    const goneAtMs = members.find(isAsker)?.endedAtMs || Number.POSITIVE_INFINITY;
+    const isUnread = troubles.some(({ toMs }) => toMs > Math.max(requestedMs + agenda.bootAtMs, goneAtMs));
+    return !this.#told.has(requestedMs) || isUnread || containers.some(isNext);
   }
 
   /** A member that should take part has no supervisor that could. */

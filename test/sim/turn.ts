@@ -1,5 +1,6 @@
 /** A stop's ladder begins only when all members that need this one are dead, no time is left, or it was asked twice. */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
+import { isRestarting } from '../../src/core/pod/restart.ts';
 import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
@@ -10,7 +11,7 @@ import type { Member, World } from './world.ts';
 
 export function judgeTurn(container: Container, { after, before, event }: Step, breaks: Breaks): void {
   const { member, world } = container;
-  const { stop, deadline, now } = after;
+  const { stop, deadline, now, restart } = after;
   if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'leftovers') return;
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
   if (isHurriedByOthers(world, container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
@@ -42,7 +43,9 @@ export function judgeTurn(container: Container, { after, before, event }: Step, 
     const isPassedOn = event.type === 'forwarded';
     const { command, lostAtMs } = other.container ?? {};
     const isUnseen = !isKnown(knowing, other) && (lostAtMs !== undefined || isRecent(world, command?.bornAtMs));
-    if (isPassedOn || isUnseen || isHidden(world, other))
+    if (isRestarting(after) && (command?.bornAtMs ?? 0) > (restart?.requestedMs ?? 0) + world.agenda.bootAtMs)
+      world.count('excused: ended for a restart after one that has started again');
+    else if (isPassedOn || isUnseen || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
     else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', container, `${other.name} still lives`);
   }
@@ -60,17 +63,23 @@ function isAskedTwice({ asked, member }: Container): boolean {
   return asked.some(({ atMs, signal }) => signal !== first.signal || (isMeant && atMs - first.atMs >= 1_000));
 }
 
-/** Another one of this boot has written a deadline that has all but come, and has not taken it back for long. */
+/** Another one of this boot has written a deadline that has all but come, and has not taken it back, or just now. */
 function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number; nowMs: number }): boolean {
   const isClose = (atMs: number): boolean => at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs });
-  return world.containers.some(({ brain, memo, aloneSinceMs, reflexes }) => {
+  return world.containers.some(({ brain, memo, aloneSinceMs, reflexes, member }) => {
     // Its init wrote the deadline of a stop that no supervisor has heard of.
     if (reflexes.writtenDeadlineMs !== undefined && isClose(reflexes.writtenDeadlineMs)) return true;
     const state = brain?.state ?? memo?.state;
     if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;
-    const isShared = state.deadline.shared || isRecent(world, aloneSinceMs);
+    const isShared = state.deadline.shared || isRecent(world, aloneSinceMs) || isWritten(world, member);
     return isShared && isClose(state.deadline.atMs);
   });
+}
+
+/** Its tombstone still has a deadline: each of its supervisors dies before it can write. */
+function isWritten({ volume }: World, { name }: Member): boolean {
+  const grave = volume.files.get(name)?.read(name);
+  return grave?.ok === true && grave.tombstone.Deadline !== undefined;
 }
 
 /** It may not have been seen yet. */
