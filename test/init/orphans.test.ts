@@ -3,15 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argumentsOf, childrenOf, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { attend, begin, onBench, shell } from './scripted.ts';
+import { attend, begin, canUnshare, onBench, PID_NAMESPACE, shell } from './scripted.ts';
 
-const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const COUNT = 10_000;
 
 onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
   const { init, supervisor } = await attend(bench, ['--', makeOrphans(bench.dir), String(COUNT)], {
-    launcher: NAMESPACE,
+    launcher: PID_NAMESPACE,
   });
   assert.equal(supervisor.hello[3], '1', 'it is PID 1');
   const [spawned, seq = '', , ...child] = await supervisor.next();
@@ -30,7 +29,7 @@ onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, 
 
 onBench('the exit of PID 1 ends the whole namespace with its code', async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
-  const init = bench.start(shell('setsid sleep 600 & sleep 600 & echo up; wait'), { launcher: NAMESPACE });
+  const init = bench.start(shell('setsid sleep 600 & sleep 600 & echo up; wait'), { launcher: PID_NAMESPACE });
   const supervisor = await init.supervisor();
   await supervisor.expect('spawned');
   await init.says('up');
@@ -59,8 +58,4 @@ function makeOrphans(dir: string): string {
   });
   assert.equal(status, 0, stderr);
   return path;
-}
-
-function canUnshare(): boolean {
-  return spawnSync(NAMESPACE[0] ?? '', [...NAMESPACE.slice(1), 'true']).status === 0;
 }

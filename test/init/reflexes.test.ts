@@ -23,6 +23,7 @@ import {
   AGENT,
   type Bench,
   begin,
+  canUnshare,
   connected,
   eachBuild,
   fallAsleep,
@@ -30,6 +31,7 @@ import {
   type Init,
   layBench,
   loseSupervisor,
+  PID_NAMESPACE,
 } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
@@ -299,14 +301,15 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
 });
 
 eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a main has said', async (t, build) => {
-  const scene = await lay(t, build, TELLER);
+  if (!canUnshare()) return t.skip('needs PID namespaces');
+  const scene = await lay(t, build, TELLER, PID_NAMESPACE);
   const main = await speaker(scene, 'main');
   await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
   const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
   await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path, ...ends);
   main.say(`dead ${main.id} 2\n`);
   await waitFor('init hangs up', () => main.isLeft());
-  send(scene.init.pid, SIGTERM);
+  send(childrenOf(scene.init.pid)[0] ?? 0, SIGTERM);
   assert.equal((await scene.supervisor.next())[0], 'signal');
   await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
   assert.equal(scene.supervisor.pending, 0);
@@ -352,10 +355,9 @@ eachBuild('F07 a prepared stop needs no supervisor from the notice of the main t
 eachBuild(
   'F07 a main that ended before the stop request may come back, also if both come at once',
   async (t, build) => {
-    const why = whyNoCgroup('freezer');
+    const why = canUnshare() ? whyNoCgroup('freezer') : 'needs PID namespaces';
     if (why !== undefined) return t.skip(why);
-    // The stop request of a platform comes from outside of the namespace.
-    const scene = await lay(t, build, TELLER, ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']);
+    const scene = await lay(t, build, TELLER, PID_NAMESPACE);
     const main = await speaker(scene, 'main');
     await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
     const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);

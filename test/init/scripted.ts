@@ -2,7 +2,7 @@
  * sexton-init under test: a directory with the binary, Node, and in place of the supervisor a relay, so that the test
  * itself speaks the protocol. Each start of a supervisor arrives here as a `Supervisor`.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -77,6 +77,14 @@ export interface Init {
   /** Waits until stdout contains this. */
   says(text: string): Promise<void>;
   write(text: string): void;
+}
+
+/** A launcher that makes init PID 1. A signal to it comes from outside, as a platform's does. */
+export const PID_NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'] as const;
+
+export function canUnshare(): boolean {
+  const [file, ...args] = PID_NAMESPACE;
+  return spawnSync(file, [...args, 'true']).status === 0;
 }
 
 /** What the test's application is called with: a shell that does what its stdin says. */

@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { type Bench, type Init, onBench } from './scripted.ts';
+import { type Bench, canUnshare, type Init, onBench, PID_NAMESPACE } from './scripted.ts';
 
 const { SIGINT, SIGCONT } = constants.signals;
 const CTRL_C = '\x03';
@@ -48,9 +48,8 @@ onBench('P05 K12 Ctrl-C reaches the application once, and init not at all', asyn
 });
 
 onBench('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', async (bench, t) => {
-  const namespace = 'unshare --pid --fork --kill-child --mount-proc';
-  if (spawnSync('sh', ['-c', `${namespace} true`]).status !== 0) return t.skip('needs PID namespaces');
-  const init = onTerminal(bench, `exec ${namespace} ${bench.sexton} -- ${layCounter(bench)}`);
+  if (!canUnshare()) return t.skip('needs PID namespaces');
+  const init = onTerminal(bench, `exec ${PID_NAMESPACE.join(' ')} ${bench.sexton} -- ${layCounter(bench)}`);
   const supervisor = await init.supervisor();
   assert.equal(supervisor.hello[3], '1');
   await supervisor.expect('spawned');
