@@ -76,10 +76,12 @@ function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number;
   });
 }
 
-/** Its tombstone still has a deadline: each of its supervisors dies before it can write. */
+/** Its tombstone still gives the pod this deadline: each of its supervisors dies before it can write. */
 function isWritten({ volume }: World, { name }: Member): boolean {
   const grave = volume.files.get(name)?.read(name);
-  return grave?.ok === true && grave.tombstone.Deadline !== undefined;
+  if (grave?.ok !== true) return false;
+  const { Deadline, StopScope } = grave.tombstone;
+  return Deadline !== undefined && StopScope === undefined;
 }
 
 /** It may not have been seen yet. */
