@@ -4,12 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
-import { ask } from './helpers/api.ts';
 import { clusterTest } from './helpers/case.ts';
 import { availableMemory, Kubelet, whyNotThisNode } from './helpers/kubelet.ts';
 import { MOUNTS, podOf, SIDECAR } from './helpers/members.ts';
 import { type ClusterPod, startPod } from './helpers/pod.ts';
-import { namespace } from './helpers/watch.ts';
 
 const MIB = 2 ** 20;
 /** Nothing but a floor, or the KILL, ends this drain in time. */
@@ -44,11 +42,9 @@ async function evicted(
   await pod.untilStarted('proxy', 'main');
   await pod.exec('main', 'sh', '-c', `head -c ${mib * MIB} /dev/zero > /scratch/file`);
   await pod.untilEnded();
-  const selector = encodeURIComponent(`involvedObject.name=${pod.name},reason=Evicted`);
-  const events = `/api/v1/namespaces/${namespace()}/events?fieldSelector=${selector}`;
-  const { items } = await ask<{ items: readonly { message: string }[] }>('GET', events);
-  assert.equal(items.length, 1, 'it was evicted');
-  t.diagnostic(`${items[0]?.message}; ${pod.message('main').Summary}; ${pod.message('proxy').Summary}`);
+  const evictions = (await pod.events()).filter(({ reason }) => reason === 'Evicted');
+  assert.equal(evictions.length, 1, 'it was evicted');
+  t.diagnostic(`${evictions[0]?.message}; ${pod.message('main').Summary}; ${pod.message('proxy').Summary}`);
   return pod;
 }
 
@@ -56,7 +52,7 @@ function endedInOrder(pod: ClusterPod): void {
   assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
   assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
   pod.timeline.exitsBeforeSignalTo('main', 'proxy');
-  // A Job counts it as done: the kubelet goes by the exit codes, as after any deletion.
+  // The kubelet goes by the exit codes.
   assert.equal(pod.now.status.phase, 'Succeeded');
 }
 

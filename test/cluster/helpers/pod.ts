@@ -16,6 +16,12 @@ import { namespace, type PodChange, podsPath, watchPods } from './watch.ts';
 /** A stop that takes the pod's whole grace period, on a slow machine. */
 const LIMIT_MS = 150_000;
 
+interface PodEvent {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string;
+}
+
 export class ClusterPod {
   readonly name: string;
   readonly changes: PodChange[] = [];
@@ -187,16 +193,19 @@ export class ClusterPod {
     return kubectl('exec', '--namespace', namespace(), this.name, '--container', container, '--', ...command);
   }
 
+  /** What the API server has of its events. */
+  async events(): Promise<readonly PodEvent[]> {
+    const selector = encodeURIComponent(`involvedObject.name=${this.name}`);
+    const path = `/api/v1/namespaces/${namespace()}/events?fieldSelector=${selector}`;
+    return (await ask<{ items: readonly PodEvent[] }>('GET', path)).items;
+  }
+
   async story(): Promise<string> {
     const last = this.changes.at(-1);
     if (last === undefined) return `nothing was heard of the pod ${this.name}`;
     const { metadata, spec, status } = last.pod;
-    const selector = encodeURIComponent(`involvedObject.name=${this.name}`);
-    const told = await ask<{ items: { reason?: string; message?: string; lastTimestamp?: string }[] }>(
-      'GET',
-      `/api/v1/namespaces/${namespace()}/events?fieldSelector=${selector}`,
-    ).catch(() => ({ items: [] }));
-    const events = told.items.map((it) => `${it.lastTimestamp} ${it.reason} ${it.message}`);
+    const told = await this.events().catch(() => []);
+    const events = told.map((it) => `${it.lastTimestamp} ${it.reason} ${it.message}`);
     const names = [...(spec.initContainers ?? []), ...spec.containers].map((it) => it.name);
     const logs = names.map((name) => `--- log of ${name}\n${this.log(name).replaceAll(/^tombstone .*\n/gm, '')}`);
     const tombstones = names.flatMap((name) => this.tombstone(name) ?? []).map((it) => JSON.stringify(it));
