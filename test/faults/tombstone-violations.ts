@@ -21,7 +21,8 @@ export function tombstoneViolations(
   const tombstone = parse(text);
   if (tombstone === undefined) return [`its tombstone is no JSON: ${JSON.stringify(text.slice(0, 100))}`];
   const { Died, Phase, ExitCode, Reason } = tombstone;
-  if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
+  if (Died === undefined || Phase !== 'dead')
+    return stoodStill(record, container, last) ? [] : [`its death is not in its tombstone (${Phase})`];
   const wasHungUp = ExitCode === 129 && Reason === 'error' && mayHaveHungUp(record, container);
   const isReasonOfSilence = wasHungUp || Reason === 'never-started' || Reason === 'stopped';
   // A member that may neither rename nor remove its temporary file has to leave it there.
@@ -64,6 +65,14 @@ function mayBeDamaged(
   const isWritable = ({ written }: { readonly written: readonly string[] }): boolean =>
     written.includes(name) && destroyed.length === 0;
   return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !isWritable(it));
+}
+
+/** Its supervisor was paused from before the application ended until after init had to leave without it. */
+function stoodStill(record: RoundRecord, container: ContainerLife, last: ApplicationLife | undefined): boolean {
+  const sinceMs = last?.lastMs ?? container.fromMs;
+  return hitsOf(record, ['pause-supervisor'], container.member).some(
+    (it) => it.fromMs <= sinceMs && it.untilMs >= container.untilMs,
+  );
 }
 
 function parse(text: string): Tombstone | undefined {

@@ -38,6 +38,16 @@ test('a command that was killed before it said anything has to exit 137', () => 
   assert.deepEqual([ofCode(137).length, ofCode(125).length], [0, 2]);
 });
 
+test('a death may be unrecorded only if the supervisor was paused until the end', () => {
+  const words = 'm0: its death is not in its tombstone (running)';
+  assert.deepEqual(violationsOf(unrecordedDeath(40, 110), true), []);
+  for (const [fromMs, untilMs] of [
+    [60, 110],
+    [40, 90],
+  ] as const)
+    assert.deepEqual(violationsOf(unrecordedDeath(fromMs, untilMs), true), [words]);
+});
+
 test('a sidecar has to hold for the life of a main that had the time to be known', () => {
   const words = 's0: got its stop signal while m0 still lived and was known';
   assert.deepEqual(violationsOf(restartedMain(3_000), true), []);
@@ -67,6 +77,23 @@ function silentRound(member: string, status: number): RoundRecord {
     lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status, stderr: '' }],
     events: [],
     graveyard: new Map([['m0', JSON.stringify(tombstone)]]),
+    writtenMs: new Map([['m0', 10]]),
+    endedByItself: true,
+  };
+}
+
+/** The only container exits by itself at 50 and ends at 100, and its supervisor is paused meanwhile. */
+function unrecordedDeath(fromMs: number, untilMs: number): RoundRecord {
+  const says = [
+    [10, 'Starting', ''],
+    [50, 'Exiting', '0'],
+  ] as const;
+  return {
+    plan: planOf([MAIN], 'Never'),
+    happenings: [{ kind: 'pause-supervisor', member: 'm0', fromMs, untilMs, isHit: true, written: ['m0'] }],
+    lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status: 0, stderr: '' }],
+    events: says.map(([atMs, event, detail], index) => ({ index, atMs, name: 'm0', event, detail })),
+    graveyard: new Map([['m0', JSON.stringify({ Phase: 'running' })]]),
     writtenMs: new Map([['m0', 10]]),
     endedByItself: true,
   };

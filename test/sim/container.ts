@@ -115,6 +115,7 @@ export class Container {
   bornAgainFor: number | undefined;
   starvedUntilMs: number;
   exitCode: number | undefined;
+  wasKilled = false;
   /** As the kernel counts them. */
   oomKills = 0;
   #seq = 0;
@@ -435,6 +436,7 @@ export class Container {
     this.#nap = undefined;
     this.#vigil?.stop();
     this.exitCode = code;
+    this.wasKilled = how === 'killed';
     this.world.laws.containerEnded(this, code, how);
     this.actor.isDead = true;
     this.brain?.die();

@@ -25,7 +25,11 @@ export function befall(world: World, fault: Fault): void {
   // A fault that was due while the machine stood still comes later than planned.
   world.calmAtMs = Math.max(world.calmAtMs, endMs);
   // Until it has ended: its timer may come late like any other.
-  const trouble = { toMs: Number.POSITIVE_INFINITY, isFull: fault.do === 'volume' && fault.how === 'full' };
+  const trouble = {
+    atMs: agenda.nowMs,
+    toMs: Number.POSITIVE_INFINITY,
+    isFull: fault.do === 'volume' && fault.how === 'full',
+  };
   if (fault.do === 'volume' || fault.do === 'wipe') world.troubles.push(trouble);
   switch (fault.do) {
     case 'crash supervisor':

@@ -4,14 +4,13 @@ import type { State } from '../../src/core/state/state.ts';
 import { isPrompt } from './alone.ts';
 import type { Container } from './container.ts';
 import { type Breaks, Judge } from './judge.ts';
+import { SETTLING_MS } from './on-record.ts';
 import type { Fault } from './scenario.ts';
 import { isOf, isRecorded, mainsOf } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 /** By an event and the attempts of two seconds at a lost handle; a rescan would come later. */
 const SOON_MS = 3_500;
-/** A look comes round, and another one. */
-const SETTLING_MS = 12_000;
 /** They concern one container, and keep nothing from the others. */
 const HARMLESS: ReadonlySet<Fault['do']> = new Set(['kill container', 'kill command', 'signal']);
 

@@ -17,14 +17,15 @@ import { readMemo } from '../../src/runtime/memo.ts';
 import { isSoundStep } from '../core/invariants.ts';
 import type { Step } from '../core/life.ts';
 import { judgeVerdict } from './alone.ts';
-import { Busy } from './busy.ts';
 import { statusOf } from './command.ts';
 import { BINDING_MS, type Container, type Nap } from './container.ts';
+import { Drains } from './drains.ts';
 import { type Breach, Dues } from './dues.ts';
 import { Requests } from './heard.ts';
 import type { Breaks } from './judge.ts';
 import { earlyKill } from './kills.ts';
 import { Lost } from './lost.ts';
+import { SETTLING_MS } from './on-record.ts';
 import { Restarts } from './restarts.ts';
 import { tellStep } from './tell-step.ts';
 import {
@@ -71,7 +72,7 @@ export class Laws {
   /** Members whose last container left because the mains had finished. */
   readonly #departed = new Map<Member, Container>();
   readonly #dues: Dues;
-  readonly #busy: Busy;
+  readonly #drains: Drains;
   readonly restarts: Restarts;
   readonly lost: Lost;
   readonly requests: Requests;
@@ -81,7 +82,7 @@ export class Laws {
     this.restarts = new Restarts(world, this.breaks);
     this.lost = new Lost(world, this.breaks);
     this.requests = new Requests(world, this.breaks);
-    this.#busy = new Busy(world, this.breaks);
+    this.#drains = new Drains(world, this.breaks);
     this.#dues = new Dues(world, this.breaks);
   }
 
@@ -97,7 +98,7 @@ export class Laws {
     const { before, after } = step;
     this.restarts.stepped(container, step);
     this.#keepDeadline(container, step);
-    this.#busy.stepped(container, step);
+    this.#drains.stepped(container, step);
     const wasFree = before.stop === undefined || (isRestarting(before) && !isRestarting(after));
     if (wasFree && after.stop !== undefined) this.#judgeWish(container, step);
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
@@ -200,7 +201,8 @@ export class Laws {
     const { agenda, troubles, volume } = this.#world;
     const { writtenAtMs, startedAtMs = 0 } = this.#world.memberNamed(name)?.container ?? {};
     const isLate = why === 'a new handle' || volume.sockets.get(name)?.isRunning !== true;
-    if (isLate && troubles.some(({ toMs }) => toMs >= startedAtMs + agenda.bootAtMs)) return true;
+    const sinceMs = Math.max(startedAtMs + agenda.bootAtMs, agenda.nowMs - SETTLING_MS);
+    if (isLate && troubles.some(({ toMs }) => toMs >= sinceMs)) return true;
     return writtenAtMs !== undefined && agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 
@@ -484,7 +486,11 @@ function isBroughtBack(world: World, member: Member): boolean {
   const mains = mainsOf(world, member).filter(({ isOver }) => !isOver);
   const sinceMs = world.kubelet.restartedAllAtMs - world.agenda.bootAtMs;
   return world.containers.some(
-    (main) => mains.includes(main.member) && main.startedAtMs >= sinceMs && hasSaidFinal(main),
+    (main) =>
+      mains.includes(main.member) &&
+      main.startedAtMs >= sinceMs &&
+      hasSaidFinal(main) &&
+      (main.wasKilled || main.asked.length > 0),
   );
 }
 
@@ -495,11 +501,11 @@ function isBroughtBack(world: World, member: Member): boolean {
 function hasLeftUnsaid(world: World, member: Member): boolean {
   const mains = mainsOf(world, member);
   return world.containers.some(
-    ({ member: main, hasLeftUnrecorded, exitCode }) =>
-      (hasLeftUnrecorded || world.troubles.length > 0) &&
-      exitCode !== undefined &&
-      mains.includes(main) &&
-      isRestartedByRule(main.config, exitCode),
+    (container) =>
+      (container.hasLeftUnrecorded || isCut(world, container)) &&
+      container.exitCode !== undefined &&
+      mains.includes(container.member) &&
+      isRestartedByRule(container.member.config, container.exitCode),
   );
 }
 
@@ -536,7 +542,8 @@ function wasKilled({ command, hasKilled }: Container): boolean {
  */
 function isToldNothing({ kubelet, scenario, containers, troubles }: World): boolean {
   if (kubelet.restartsOfAll === 0) return false;
-  if (troubles.length > 0 || scenario.begins) return troubles.length > 0;
+  const hasFailed = troubles.some(({ toMs }) => toMs + SETTLING_MS > kubelet.restartedAllAtMs);
+  if (hasFailed || scenario.begins) return hasFailed;
   const isSaid = ({ member, writtenAtMs }: Container): boolean =>
     restartsAll(member.config) && writtenAtMs !== undefined && writtenAtMs < kubelet.restartedAllAtMs;
   return !containers.some(isSaid);

@@ -4,8 +4,8 @@ import type { Breaks } from './judge.ts';
 import { isOf } from './truth.ts';
 import type { World } from './world.ts';
 
-/** What has failed is tried again every 5 s. */
-const SETTLING_MS = 12_000;
+/** A member looks again, and tries again what has failed, every 5 s. */
+export const SETTLING_MS = 12_000;
 const LAW = 'on record';
 
 export function expectRecords(world: World, breaks: Breaks): void {

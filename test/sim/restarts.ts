@@ -15,6 +15,7 @@ import type { Container } from './container.ts';
 import { RESTARTED_MS } from './draw-more.ts';
 import { leaveRequests } from './faults.ts';
 import { Judge } from './judge.ts';
+import { SETTLING_MS } from './on-record.ts';
 import type { Request } from './scenario.ts';
 import { isCommandAlive } from './truth.ts';
 import type { Member, World } from './world.ts';
@@ -258,7 +259,10 @@ export class Restarts extends Judge {
     const isNext = ({ member, startedAtMs }: Container): boolean =>
       isAsker(member) && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
     const goneAtMs = members.find(isAsker)?.endedAtMs || Number.POSITIVE_INFINITY;
-    const isUnread = troubles.some(({ toMs }) => toMs > Math.max(requestedMs + agenda.bootAtMs, goneAtMs));
+    const saidMs = requestedMs + agenda.bootAtMs;
+    const isUnread = troubles.some(
+      ({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, goneAtMs),
+    );
     return !this.#told.has(requestedMs) || isUnread || containers.some(isNext);
   }
 
@@ -286,6 +290,3 @@ export class Restarts extends Judge {
     });
   }
 }
-
-/** A look comes round, and another one. */
-const SETTLING_MS = 12_000;

@@ -78,7 +78,7 @@ export class World {
   /** After that no fault is at work any more. */
   calmAtMs: number;
   /** Until when the volume failed, each time; Infinity: it does. */
-  readonly troubles: { toMs: number; readonly isFull: boolean }[] = [];
+  readonly troubles: { readonly atMs: number; toMs: number; readonly isFull: boolean }[] = [];
   volume: Volume;
   reductions = 0;
   #boots = 1;
