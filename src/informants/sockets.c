@@ -235,7 +235,7 @@ static int64_t read_number(void) {
 _Noreturn void tell_sockets(void) {
   int dump = open_netlink(0), group = open_netlink(TCP_DESTROY_GROUPS);
   int code = dump < 0 ? -dump : group < 0 ? -group : 0;
-  for (int64_t window; (window = read_number()) >= 0 && code == 0;) {
+  for (int64_t window; code == 0 && (window = read_number()) >= 0;) {
     if (window > 0) code = list_open(dump, AF_INET, (uint32_t)window);
     int code_v6 = window > 0 && code == 0 ? list_open(dump, AF_INET6, (uint32_t)window) : code;
     if (code_v6 != ENOENT) code = code_v6; /* a kernel without IPv6 answers so */

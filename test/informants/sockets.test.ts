@@ -10,6 +10,7 @@ import { type Connection, EVER, Informant } from '../../src/runtime/traffic/info
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { BUILDS, STATIC } from '../init/builds.ts';
+import { buildRefuse } from '../machines/refuse.ts';
 
 for (const { name, path } of BUILDS) {
   test(`the program lists open connections of IPv4 and IPv6, then closed ones (${name})`, async (t) => {
@@ -50,6 +51,19 @@ for (const { name, path } of BUILDS) {
     assert.deepEqual(await within('it ends', once(program, 'exit')), [0, null]);
   });
 }
+
+test('a question that the kernel refuses is answered at once, with the reason', async (t) => {
+  const path = join(temporaryDirectory(), 'filtered');
+  const program = `exec -a sexton-sockets ${STATIC.path}`;
+  writeFileSync(path, `#!/bin/bash\nexec ${buildRefuse()} sendto EPERM /bin/bash -c '${program}'\n`, { mode: 0o755 });
+  const filtered = spawn(path, [], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => filtered.kill('SIGKILL'));
+  filtered.stdin.write('1000\n');
+  const [answer] = await within('an answer', once(filtered.stdout, 'data'));
+  assert.equal(String(answer), '! 1\n');
+  const informant = begin(t, path);
+  assert.deepEqual([await informant.ask(EVER), informant.refusal], [undefined, 'sock_diag fails with EPERM']);
+});
 
 test('an answer whose last line comes in two pieces is read whole', async (t) => {
   const path = join(temporaryDirectory(), 'slow');

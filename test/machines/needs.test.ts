@@ -3,17 +3,17 @@
  * A command that was started gets its stop signal, and a container that cannot work says why and starts nothing.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
-import { FIXTURES, ROOT } from '../helpers/paths.ts';
+import { ROOT } from '../helpers/paths.ts';
 import { childrenOf } from '../helpers/process.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { NEEDS, type Need, NO_SUPERVISOR } from './needs.ts';
+import { buildRefuse } from './refuse.ts';
 
 const REFUSE = buildRefuse();
 
@@ -57,24 +57,18 @@ describe('a kernel that refuses', { concurrency: 3 }, () => {
 test('the page about kernels has a row for each thing that sexton needs', () => {
   const page = readFileSync(join(ROOT, 'docs/internals/kernels.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$/gm)].map((match) => match.slice(1));
-  const names = (what: string) => (what === 'ppoll' ? 'poll' : what === 'fcntl:1=1026' ? 'fcntl(F_NOTIFY)' : what);
   assert.deepEqual(
     rows,
-    NEEDS.map((it) => [names(it.what), it.for, it.without]),
+    NEEDS.map((it) => [NAMES[it.what] ?? it.what, it.for, it.without]),
   );
 });
 
+const NAMES: Readonly<Record<string, string>> = {
+  ppoll: 'poll',
+  'fcntl:1=1026': 'fcntl(F_NOTIFY)',
+  'socket:2=4': 'socket(.., NETLINK_SOCK_DIAG)',
+};
+
 function opposite(outcome: Need['outcome']): Need['outcome'] {
   return outcome === 'serves' ? 'refuses' : 'serves';
-}
-
-function buildRefuse(): string {
-  const source = join(import.meta.dirname, 'refuse.c');
-  const target = join(FIXTURES, 'refuse');
-  if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) return target;
-  mkdirSync(FIXTURES, { recursive: true });
-  const partial = `${target}.${process.pid}`;
-  execFileSync('cc', ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror', '-static', '-s', source, '-o', partial]);
-  renameSync(partial, target);
-  return target;
 }

@@ -82,6 +82,12 @@ export const NEEDS: readonly Need[] = [
     outcome: 'serves',
   },
   {
+    what: 'socket:2=4',
+    for: 'sock_diag: whose the connections are that an adaptive drain sees',
+    without: 'each new one counts, requests over kept ones do not, and `inflight` waits until `max`',
+    outcome: 'serves',
+  },
+  {
     what: 'inotify_init1',
     for: 'the same, where there is no dnotify, and `--reload`',
     without: 'nothing; without dnotify as well, a look every 5 s',

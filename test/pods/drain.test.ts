@@ -12,6 +12,7 @@ import { send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
+import { buildRefuse } from '../machines/refuse.ts';
 import type { Ceased } from '../runtime/traffic/agent.ts';
 import { Agent, CLIENT, inside, KUBELET, NO_NAMESPACES, POD, wire } from '../runtime/traffic/places.ts';
 
@@ -312,6 +313,28 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
       assert.match(String(drained?.Unseen), /snmp/);
       assert.ok(Number(drained?.AfterMs) >= 1_500);
       assert.equal(container.stderr().match(/cannot see new connections/g)?.length, 1);
+    },
+    options,
+  );
+
+  scenario(
+    'ends when no connection comes, with one warning, where the kernel does not tell them apart',
+    async (stage) => {
+      const container = startContainer(stage.scratch, {
+        name: 'server',
+        flags: ['--name=server', `--graveyard=${stage.scratch.graveyard}`, '--drain=min=0,quiet=200ms,max=60s'],
+        inside: [...OWN_NETWORK, buildRefuse(), 'socket:2=4', 'EPERM'],
+        command: ['sleep', '300'],
+      });
+      await waitForTombstone(stage.scratch.graveyard, 'server', 'runs', ({ Phase }) => Phase === 'running');
+      await container.signal('SIGTERM');
+      await container.exit();
+      const drained = readTombstone(stage.scratch.graveyard, 'server')?.History?.find(
+        ({ Event }) => Event === 'drained',
+      );
+      assert.equal(drained?.Why, 'quiet');
+      const words = /cannot tell connections apart: sock_diag fails with EPERM; each new one counts/g;
+      assert.equal(container.stderr().match(words)?.length, 1);
     },
     options,
   );

@@ -78,7 +78,7 @@ type Finding =
    * The connections to the ports since the drain began. `lastMs`: the last one that counts so far, CLOCK_MONOTONIC
    * milliseconds. `open`: established connections; undefined: not counted. `byAddress`: those of other hosts on counted
    * ports that were ignored only because of their address. `steady`: the common pace of all that count; undefined: they
-   * have none.
+   * have none. `blind`: why the kernel does not tell which connections those are, so that all count.
    */
   | {
       readonly type: 'trafficSeen';
@@ -88,6 +88,7 @@ type Finding =
       readonly open: number | undefined;
       readonly byAddress: number;
       readonly steady?: SteadyPace | undefined;
+      readonly blind?: string | undefined;
     }
   /** New connections cannot be counted here. */
   | { readonly type: 'trafficUnavailable'; readonly why: string }

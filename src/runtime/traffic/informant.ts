@@ -4,6 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
 
 export interface Connection {
   /** The kernel's number of the socket. */
@@ -28,17 +29,26 @@ export class Informant {
   readonly #process: ChildProcessByStdio<Writable, Readable, null> | undefined;
   #text = '';
   #onAnswer: ((answer: Answer | undefined) => void) | undefined;
-  #isOver: boolean;
+  #refusal: string | undefined;
 
   /** `init`: a path of sexton-init; undefined: there is none. */
   constructor(init: string | undefined) {
-    this.#isOver = init === undefined;
-    if (init === undefined) return;
+    if (init === undefined) {
+      this.#refusal = 'sexton runs without its init';
+      return;
+    }
     const program = spawn(init, { argv0: 'sexton-sockets', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
     this.#process = program;
-    for (const part of [program, program.stdin, program.stdout]) part.on('error', () => this.#end());
-    program.once('close', () => this.#end());
+    // What it said before its end, of which a question may hear first, is the reason.
+    program.stdin.on('error', () => {});
+    for (const part of [program, program.stdout]) part.on('error', () => this.#end(ENDED));
+    program.once('close', () => this.#end(ENDED));
     program.stdout.setEncoding('latin1').on('data', (chunk: string) => this.#take(chunk));
+  }
+
+  /** Why there is no answer, now or later. */
+  get refusal(): string | undefined {
+    return this.#refusal;
   }
 
   /**
@@ -46,7 +56,7 @@ export class Informant {
    * ones. One question at a time; undefined: the kernel does not answer, now or later.
    */
   async ask(windowMs: number): Promise<Answer | undefined> {
-    if (this.#isOver) return undefined;
+    if (this.#refusal !== undefined) return undefined;
     let timer: NodeJS.Timeout | undefined;
     const answer = await new Promise<Answer | undefined>((resolve) => {
       this.#onAnswer = resolve;
@@ -60,7 +70,7 @@ export class Informant {
   }
 
   close(): void {
-    this.#end();
+    this.#end('sexton-sockets does not answer');
     this.#process?.kill('SIGKILL');
   }
 
@@ -70,16 +80,18 @@ export class Informant {
     if (last === undefined) return;
     const lines = this.#text.slice(0, -last.length).split('\n');
     this.#text = '';
-    if (word?.includes(' ')) return this.#end();
+    const [, code] = word?.split(' ') ?? [];
+    if (code !== undefined) return this.#end(`sock_diag fails with ${getSystemErrorName(-Number(code))}`);
     this.#onAnswer?.({ connections: lines.filter(Boolean).map(parse), isWhole: word === '.' });
   }
 
-  #end(): void {
-    this.#isOver = true;
+  #end(why: string): void {
+    this.#refusal ??= why;
     this.#onAnswer?.(undefined);
   }
 }
 
+const ENDED = 'sexton-sockets has ended';
 export const EVER = 2 ** 32 - 1;
 /** The program has little to do; one that was stopped (SIGSTOP) must not hold up the drain. */
 const MAX_MS = 5_000;

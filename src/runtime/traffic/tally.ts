@@ -70,7 +70,8 @@ export class Tally {
     const { count, lastMs } = this.#pending;
     const steady = this.#isKept ? undefined : this.#pace.steady(this.#seen.connections);
     const connections = this.#seen.connections + count;
-    return { ...this.#seen, lastMs: Math.max(this.#seen.lastMs, lastMs), connections, steady };
+    const blind = this.#isBlind ? this.#informant.refusal : undefined;
+    return { ...this.#seen, lastMs: Math.max(this.#seen.lastMs, lastMs), connections, steady, blind };
   }
 
   async update(): Promise<void> {

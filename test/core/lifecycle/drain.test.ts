@@ -22,6 +22,7 @@ interface Told {
   readonly connections?: number;
   readonly open?: number;
   readonly steady?: SteadyPace;
+  readonly blind?: string;
 }
 
 /** What the watch tells now; `ago`: since the last connection that counts. */
@@ -35,7 +36,12 @@ function seen(life: Life, ago: number | undefined, told: Told = {}): Life {
     open: told.open,
     byAddress: 0,
     ...(told.steady !== undefined && { steady: told.steady }),
+    ...(told.blind !== undefined && { blind: told.blind }),
   });
+}
+
+function warnings({ done }: Life): string[] {
+  return done.flatMap(({ effect }) => (effect.type === 'log' && effect.level === 'warn' ? [effect.message] : []));
 }
 
 function isDraining({ state }: Life): boolean {
@@ -89,8 +95,6 @@ describe('the adaptive drain', () => {
 
   it('a drain that lasted `max` warns of connections that came as probes do', () => {
     const told = { connections: 15, steady: { from: '10.244.1.1', port: 8080, everyMs: 1_020 } };
-    const warnings = ({ done }: Life) =>
-      done.flatMap(({ effect }) => (effect.type === 'log' && effect.level === 'warn' ? [effect.message] : []));
     const quiet = seen(asked().pass(4_000), 2_100, told);
     assert.equal(quiet.state.traffic?.ended, 'quiet');
     assert.deepEqual(warnings(quiet), []);
@@ -102,6 +106,16 @@ describe('the adaptive drain', () => {
     );
     const mixed = seen(seen(asked().pass(14_000), 10, told).pass(900), 10, { connections: 99 }).pass(100);
     assert.deepEqual(warnings(mixed), []);
+  });
+
+  it('a drain warns once where the kernel does not tell connections apart', () => {
+    const blind = 'sock_diag fails with EACCES';
+    const words = `cannot tell connections apart: ${blind}; `;
+    const counted = seen(seen(asked().pass(1_000), 500, { blind }).pass(500), 1_000, { blind });
+    assert.deepEqual(warnings(counted), [`${words}each new one counts, and requests over kept ones do not`]);
+    const waiting = seen(asked({}, { inflight: true }).pass(5_000), 5_000, { blind });
+    assert.ok(isDraining(waiting));
+    assert.deepEqual(warnings(waiting), [`${words}the drain takes its longest time`]);
   });
 
   it('a drain takes `max` when nothing is reported: silence is not quiet', () => {

@@ -57,8 +57,15 @@ export function watchDrain(draft: Draft): void {
 export function onTrafficSeen(draft: Draft, event: Event & { type: 'trafficSeen' }): void {
   const { traffic } = draft.state;
   if (traffic === undefined || traffic.ended !== undefined) return;
-  const { type: _, at, ...seen } = event;
+  const { type: _, at, blind, ...seen } = event;
   update(draft, { traffic: { ...traffic, atMs: at.mono, steady: undefined, ...seen } });
+  if (blind !== undefined) sayOnce(draft, 'drain blind', 'warn', untold(draft.config, blind));
+}
+
+function untold({ drain }: MemberConfig, why: string): string {
+  const isCounted = drain?.kind === 'adaptive' && !drain.inflight;
+  const so = isCounted ? 'each new one counts, and requests over kept ones do not' : 'the drain takes its longest time';
+  return `cannot tell connections apart: ${why}; ${so}`;
 }
 
 /** Without a count only the longest time ends the drain. */
