@@ -50,7 +50,7 @@ int64_t supervisor_lost_at(const struct init *init) {
 
 /* The OOM killer takes the supervisor before the command: proc(5), oom_score_adj. */
 static void offer_to_oom_killer(void) {
-  int fd = open("/proc/self/oom_score_adj", O_WRONLY);
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd == -1 || write(fd, "1000", 4) == -1) return;
 }
 
