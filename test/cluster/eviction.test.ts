@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
 import { clusterTest } from './helpers/case.ts';
+import { createJob } from './helpers/job.ts';
 import { availableMemory, Kubelet, whyNotThisNode } from './helpers/kubelet.ts';
 import { MOUNTS, podOf, SIDECAR } from './helpers/members.ts';
-import { type ClusterPod, startPod } from './helpers/pod.ts';
+import type { ClusterPod } from './helpers/pod.ts';
 
 const MIB = 2 ** 20;
 /** Nothing but a floor, or the KILL, ends this drain in time. */
@@ -24,11 +25,17 @@ interface Greed {
   readonly mib?: number;
 }
 
-/** A pod whose main writes `mib` into a volume. The kubelet evicts it, and it ends. */
+/** A pod that was evicted, and what its Job says then. */
+interface Evicted {
+  readonly pod: ClusterPod;
+  readonly job: 'Complete' | 'Failed';
+}
+
+/** A Job's pod whose main writes `mib` into a volume. The kubelet evicts it, and both end. */
 async function evicted(
   t: TestContext,
   { flags = [], floor = [], volume = { sizeLimit: '1Mi' }, mib = 4 }: Greed,
-): Promise<ClusterPod> {
+): Promise<Evicted> {
   const volumeMounts = [...MOUNTS, { name: 'scratch', mountPath: '/scratch' }];
   const spec = podOf({
     graceSeconds: 60,
@@ -38,30 +45,31 @@ async function evicted(
     ],
     more: { volumes: [{ name: 'scratch', emptyDir: volume }] },
   });
-  const pod = await startPod(t, 'evicted', spec);
+  const job = await createJob(t, 'evicted', spec);
+  const pod = await job.pod();
   await pod.untilStarted('proxy', 'main');
   await pod.exec('main', 'sh', '-c', `head -c ${mib * MIB} /dev/zero > /scratch/file`);
   await pod.untilEnded();
   const evictions = (await pod.events()).filter(({ reason }) => reason === 'Evicted');
   assert.equal(evictions.length, 1, 'it was evicted');
   t.diagnostic(`${evictions[0]?.message}; ${pod.message('main').Summary}; ${pod.message('proxy').Summary}`);
-  return pod;
+  return { pod, job: await job.end() };
 }
 
-function endedInOrder(pod: ClusterPod): void {
+function endedInOrder({ pod, job }: Evicted): void {
   assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[15], [15]]);
   assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [0, 0]);
   pod.timeline.exitsBeforeSignalTo('main', 'proxy');
-  // The kubelet goes by the exit codes.
-  assert.equal(pod.now.status.phase, 'Succeeded');
+  // The kubelet goes by the exit codes, and the Job by the kubelet.
+  assert.deepEqual([pod.now.status.phase, job], ['Succeeded', 'Complete']);
 }
 
 /** The sidecar has 2 s to wake and to write down that it holds, which a busy node may not leave it. */
-function wasCut(pod: ClusterPod): void {
+function wasCut({ pod, job }: Evicted): void {
   assert.deepEqual([pod.timeline.signals('main'), pod.timeline.signals('proxy')], [[], []]);
   assert.deepEqual([pod.end('main').exitCode, pod.end('proxy').exitCode], [137, 137]);
   assert.equal(pod.message('main').Unfinished, 'drain');
-  assert.deepEqual([pod.now.status.phase, pod.now.status.reason], ['Failed', 'Evicted']);
+  assert.deepEqual([pod.now.status.phase, pod.now.status.reason, job], ['Failed', 'Evicted', 'Failed']);
 }
 
 describe('a pod that is evicted for the size of a volume', { concurrency: 2 }, () => {
@@ -103,9 +111,9 @@ describe('a pod that is evicted for the memory of its node', () => {
     'C3: a grace floor keeps the time that an eviction at the soft threshold leaves',
     async (t) => {
       const soft = { evictionSoftGracePeriod: { 'memory.available': '1s' }, evictionMaxPodGracePeriod: 8 };
-      const pod = await forMemory(t, { flags: drain('7s'), floor: FLOOR }, soft);
-      endedInOrder(pod);
-      assert.equal((pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
+      const evictee = await forMemory(t, { flags: drain('7s'), floor: FLOOR }, soft);
+      endedInOrder(evictee);
+      assert.equal((evictee.pod.message('main').Connections as { Ended: string }).Ended, 'grace floor');
     },
     whyNotThisNode,
   );
