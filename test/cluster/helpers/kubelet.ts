@@ -3,19 +3,11 @@
  * does to its pods needs that, and concerns all pods of the node: TEST_NODE=1 allows it.
  */
 import { spawn } from 'node:child_process';
-import {
-  existsSync,
-  globSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { globSync, mkdtempSync, openSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { hasEnded } from '../../helpers/process.ts';
 import { waitFor } from '../../helpers/wait.ts';
 import { ask } from './api.ts';
 import type { PodObject } from './objects.ts';
@@ -61,7 +53,7 @@ export class Kubelet {
   async #restart(config: string, more: Readonly<Record<string, string>>): Promise<void> {
     const { argv, env, cwd, log, config: before, pidFile } = this.#before;
     process.kill(this.#now, 'SIGTERM');
-    await waitFor('the kubelet has ended', () => !existsSync(`/proc/${this.#now}`) || isZombie(this.#now));
+    await waitFor('the kubelet has ended', () => hasEnded(this.#now));
     const since = new Date();
     const output = openSync(log, 'a');
     const [file = '', ...args] = argv.map((word) => (word === before ? config : word));
@@ -121,10 +113,6 @@ function describeKubelet(dir: string): readonly Description[] {
     (path) => readFileSync(path, 'utf8').trim() === `${pid}`,
   );
   return [{ pid, argv, env, cwd: readlinkSync(`${dir}/cwd`), config, log: readlinkSync(`${dir}/fd/1`), pidFile }];
-}
-
-function isZombie(pid: number): boolean {
-  return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
 type Node = Pick<PodObject, 'metadata'> & {
