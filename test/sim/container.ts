@@ -303,8 +303,7 @@ export class Container {
     const isGroupLeft = this.command?.exit !== undefined && !this.command.isGroupGone;
     const isDue = this.dueMs !== undefined && this.dueMs <= agenda.monoMs;
     if (this.queue.length > 0 || this.#vigil?.fired !== undefined || isGroupLeft || isDue) {
-      this.#vigil?.stop();
-      this.#vigil = undefined;
+      this.#vigil?.letGo();
       return count('not let go to sleep');
     }
     count('asleep');

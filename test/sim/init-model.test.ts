@@ -74,7 +74,7 @@ class Play {
     if (step.do === 'kill the supervisor') await this.#supervisor?.kill();
     if (step.do === 'lose all supervisors') await this.#loseAll();
     if (step.do === 'find one again') renameSync(this.#bench.path('bin/away'), this.#bench.path('bin/node'));
-    if (step.do === 'change') appendFileSync(this.#bench.path(`grave/${step.file}`), 'x');
+    if (step.do === 'change') await this.#change(step.file);
     if (step.do === 'end peer') await this.#peers[step.peer]?.end(step.says);
     if (step.do !== 'commit') return;
     const ack = step.acks && this.#seq > 0 ? this.#seq : undefined;
@@ -91,10 +91,20 @@ class Play {
     return this.#init;
   }
 
-  /** Init reads the lowest of several pending signals first, so each is awaited. */
   async #signal(signal: number): Promise<void> {
-    const status = `/proc/${this.#started.pid}/status`;
     send(this.#started.pid, signal);
+    await this.#untilRead();
+  }
+
+  /** The kernel signals a change, too. */
+  async #change(file: string): Promise<void> {
+    appendFileSync(this.#bench.path(`grave/${file}`), 'x');
+    await this.#untilRead();
+  }
+
+  /** Init reads the lowest of several pending signals first, so each is awaited. */
+  async #untilRead(): Promise<void> {
+    const status = `/proc/${this.#started.pid}/status`;
     const isRead = (): boolean => !existsSync(status) || /ShdPnd:\s*0+\n/.test(readFileSync(status, 'utf8'));
     await waitFor('init has read the signal', isRead);
   }

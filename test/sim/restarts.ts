@@ -214,6 +214,7 @@ export class Restarts extends Judge {
     for (const [container, lastSpawned] of before) {
       if (
         kubelet.isDeleting ||
+        this.#isGoneBeforeItLooked(container, ask) ||
         !container.isRunning ||
         container.wasAlone ||
         this.#isHeldUp(ask) ||
@@ -264,6 +265,13 @@ export class Restarts extends Judge {
       ({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, goneAtMs),
     );
     return !this.#told.has(requestedMs) || isUnread || containers.some(isNext);
+  }
+
+  /** The member that asked was over within seconds, and this container too young to have seen it before. */
+  #isGoneBeforeItLooked({ startedAtMs }: Container, { by, requestedMs }: RestartAsk): boolean {
+    const asker = this.world.members.find(({ name }) => by.startsWith(`${name}: `));
+    const goneMs = asker?.isOver === true ? asker.endedAtMs - this.world.agenda.bootAtMs : Number.POSITIVE_INFINITY;
+    return goneMs < requestedMs + SEEN_LATE_MS && startedAtMs > requestedMs - SEEN_LATE_MS;
   }
 
   /** A member that should take part has no supervisor that could. */

@@ -16,6 +16,7 @@ interface Orders {
 export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */
   fired: string | undefined;
+  #hasConnections = true;
   readonly #volume: Volume;
   readonly #ownName: string;
   readonly #quiet: ReadonlySet<string>;
@@ -37,7 +38,7 @@ export class Vigil implements Watcher {
     for (const name of held) {
       const holder = volume.sockets.get(name);
       if (holder?.isRunning !== true) this.#fire('no connection');
-      else onEnd(holder, () => this.#fire('a handle'));
+      else onEnd(holder, () => this.#hasConnections && this.#fire('a handle'));
     }
   }
 
@@ -55,6 +56,12 @@ export class Vigil implements Watcher {
 
   lose(): void {
     this.#fire('the directory');
+  }
+
+  /** The supervisor may not sleep. Init closes its connections and forgets what has fired, and watches the directory. */
+  letGo(): void {
+    this.fired = undefined;
+    this.#hasConnections = false;
   }
 
   stop(): void {
