@@ -7,10 +7,10 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Connection, EVER, Informant } from '../../src/runtime/traffic/informant.ts';
+import { buildRefuse } from '../helpers/program.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { BUILDS, STATIC } from '../init/builds.ts';
-import { buildRefuse } from '../machines/refuse.ts';
 
 for (const { name, path } of BUILDS) {
   test(`the program lists open connections of IPv4 and IPv6, then closed ones (${name})`, async (t) => {

@@ -9,11 +9,11 @@ import { describe, test } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { childrenOf } from '../helpers/process.ts';
+import { buildRefuse } from '../helpers/program.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { NEEDS, type Need, NO_SUPERVISOR } from './needs.ts';
-import { buildRefuse } from './refuse.ts';
 
 const REFUSE = buildRefuse();
 

@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { send } from '../helpers/process.ts';
+import { buildRefuse } from '../helpers/program.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { buildRefuse } from '../machines/refuse.ts';
 import type { Ceased } from '../runtime/traffic/agent.ts';
 import { Agent, CLIENT, inside, KUBELET, NO_NAMESPACES, POD, wire } from '../runtime/traffic/places.ts';
 

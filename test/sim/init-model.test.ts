@@ -1,13 +1,16 @@
 /** The model of init in the simulator against sexton-init: both have to answer each conversation in the same way. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { decodeEvent, decodeHello, encodeCommit } from '../../src/runtime/host/frames.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { buildFixtures } from '../helpers/fixture.ts';
 import { childrenOf, send } from '../helpers/process.ts';
+import { buildOutsider } from '../helpers/program.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { BUILDS } from '../init/builds.ts';
 import type { Supervisor } from '../init/connection.ts';
@@ -16,6 +19,7 @@ import { type Conversation, converse, MEMO, PEERS, type Turn, tell, WORDS } from
 import { inMacrotask } from './microtasks.ts';
 import type { Notice } from './reflexes.ts';
 
+const run = promisify(execFile);
 const SEED = Number(process.env.TEST_SEED ?? 1);
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 40);
 
@@ -91,8 +95,9 @@ class Play {
     return this.#init;
   }
 
+  /** From outside, as the model has it: else a stop request is not the platform's. */
   async #signal(signal: number): Promise<void> {
-    send(this.#started.pid, signal);
+    await run(buildOutsider(), [String(this.#started.pid), String(signal)]);
     await this.#untilRead();
   }
 

@@ -1,0 +1,21 @@
+/** Small programs of the tests in C, each built once. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { FIXTURES, ROOT } from './paths.ts';
+
+/** Runs a command where one system call fails. */
+export const buildRefuse = (): string => build('machines/refuse.c');
+/** Sends a signal that has no sender, as one from outside of the receiver's PID namespace. */
+export const buildOutsider = (): string => build('init/outsider.c');
+
+function build(path: string): string {
+  const source = join(ROOT, 'test', path);
+  const target = join(FIXTURES, basename(path, '.c'));
+  if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) return target;
+  mkdirSync(FIXTURES, { recursive: true });
+  const partial = `${target}.${process.pid}`;
+  execFileSync('cc', ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror', '-static', '-s', source, '-o', partial]);
+  renameSync(partial, target);
+  return target;
+}
