@@ -79,12 +79,31 @@ async function serve(
         return Phase === 'draining' || History.some(({ Event }) => Event === 'drained');
       });
     },
-    drained: async () => {
-      await container.exit();
-      const entries = readTombstone(scratch.graveyard, 'server')?.History ?? [];
-      return (entries.find(({ Event }) => Event === 'drained') ?? assert.fail('no drain')) as unknown as Drained;
-    },
+    drained: () => drainedOf(container, scratch.graveyard),
   };
+}
+
+async function drainedOf(container: Container, graveyard: string): Promise<Drained> {
+  await container.exit();
+  const entries = readTombstone(graveyard, 'server')?.History ?? [];
+  return (entries.find(({ Event }) => Event === 'drained') ?? assert.fail('no drain')) as unknown as Drained;
+}
+
+/** The drain of a command to which nothing connects. */
+async function drainAlone(
+  { scratch }: Stage,
+  drain: string,
+  prefix: readonly string[],
+): Promise<{ readonly drained: Drained; readonly stderr: string }> {
+  const container = startContainer(scratch, {
+    name: 'server',
+    flags: ['--name=server', `--graveyard=${scratch.graveyard}`, `--drain=${drain}`],
+    inside: prefix,
+    command: ['sleep', '300'],
+  });
+  await waitForTombstone(scratch.graveyard, 'server', 'runs', ({ Phase }) => Phase === 'running');
+  await container.signal('SIGTERM');
+  return { drained: await drainedOf(container, scratch.graveyard), stderr: container.stderr() };
 }
 
 describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
@@ -297,22 +316,11 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
     'takes its longest time, with one warning, where connections cannot be counted',
     async (stage) => {
       const prefix = [...OWN_NETWORK, 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'];
-      const container = startContainer(stage.scratch, {
-        name: 'server',
-        flags: ['--name=server', `--graveyard=${stage.scratch.graveyard}`, '--drain=min=0,quiet=200ms,max=1500ms'],
-        inside: prefix,
-        command: ['sleep', '300'],
-      });
-      await waitForTombstone(stage.scratch.graveyard, 'server', 'runs', ({ Phase }) => Phase === 'running');
-      await container.signal('SIGTERM');
-      await container.exit();
-      const drained = readTombstone(stage.scratch.graveyard, 'server')?.History?.find(
-        ({ Event }) => Event === 'drained',
-      );
-      assert.equal(drained?.Why, 'max');
-      assert.match(String(drained?.Unseen), /snmp/);
-      assert.ok(Number(drained?.AfterMs) >= 1_500);
-      assert.equal(container.stderr().match(/cannot see new connections/g)?.length, 1);
+      const { drained, stderr } = await drainAlone(stage, 'min=0,quiet=200ms,max=1500ms', prefix);
+      assert.equal(drained.Why, 'max');
+      assert.match(String(drained.Unseen), /snmp/);
+      assert.ok(Number(drained.AfterMs) >= 1_500);
+      assert.equal(stderr.match(/cannot see new connections/g)?.length, 1);
     },
     options,
   );
@@ -320,21 +328,11 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   scenario(
     'ends when no connection comes, with one warning, where the kernel does not tell them apart',
     async (stage) => {
-      const container = startContainer(stage.scratch, {
-        name: 'server',
-        flags: ['--name=server', `--graveyard=${stage.scratch.graveyard}`, '--drain=min=0,quiet=200ms,max=60s'],
-        inside: [...OWN_NETWORK, buildRefuse(), 'socket:2=4', 'EPERM'],
-        command: ['sleep', '300'],
-      });
-      await waitForTombstone(stage.scratch.graveyard, 'server', 'runs', ({ Phase }) => Phase === 'running');
-      await container.signal('SIGTERM');
-      await container.exit();
-      const drained = readTombstone(stage.scratch.graveyard, 'server')?.History?.find(
-        ({ Event }) => Event === 'drained',
-      );
-      assert.equal(drained?.Why, 'quiet');
+      const prefix = [...OWN_NETWORK, buildRefuse(), 'socket:2=4', 'EPERM'];
+      const { drained, stderr } = await drainAlone(stage, 'min=0,quiet=200ms,max=60s', prefix);
+      assert.equal(drained.Why, 'quiet');
       const words = /cannot tell connections apart: sock_diag fails with EPERM; each new one counts/g;
-      assert.equal(container.stderr().match(words)?.length, 1);
+      assert.equal(stderr.match(words)?.length, 1);
     },
     options,
   );

@@ -37,7 +37,7 @@ for (const [what, mode] of [
     assert.equal(bad.length, 1, JSON.stringify(bad));
     assert.match(
       bad[0]?.message ?? '',
-      /^cannot (write|prepare) [^:]+: EACCES: permission denied; make the directory writable for this uid \(mode 0777, or fsGroup\); under SELinux mount it with :z$/,
+      /^cannot (write|prepare) [^:]+: EACCES: permission denied; make the directory writable for this uid \(mode 0777, or fsGroup\); SELinux also wants the label container_file_t \(:z\)$/,
     );
     assert.equal(bad[0]?.error, undefined);
   });

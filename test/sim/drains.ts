@@ -11,14 +11,14 @@ const NEW_MS = 1_000;
 export class Drains extends Judge {
   /** Since when each application has given no other answer than that it is idle; absent: it is busy. */
   readonly #idleSinceMs = new Map<Container, number>();
-  /** When each supervisor has begun its drain. The drain counts from the request, which it may hear of later. */
-  readonly #begunMs = new Map<Container, number>();
+  /** When each was last seen before its drain, which counts from a request that it may hear of later. */
+  readonly #freeMs = new Map<Container, number>();
 
   /** Whether this step may end the drain, or had to. */
   stepped(container: Container, { before, event, after }: Step): void {
     const { idleWhen } = container.member.config;
     const why = before.traffic?.ended === undefined ? after.traffic?.ended : undefined;
-    if (before.traffic === undefined) this.#begunMs.set(container, this.world.agenda.monoMs);
+    if (before.traffic === undefined) this.#freeMs.set(container, this.world.agenda.monoMs);
     if (why === 'max') this.#judgeLongest(container, before.stop?.earliestMs);
     if (idleWhen === undefined) return;
     this.#hear(container, before.tasks, event);
@@ -34,7 +34,7 @@ export class Drains extends Judge {
 
   #judgeLongest(container: Container, earliestMs = 0): void {
     const { agenda, calmAtMs } = this.world;
-    const dueMs = Math.max(earliestMs, this.#begunMs.get(container) ?? 0);
+    const dueMs = Math.max(earliestMs, this.#freeMs.get(container) ?? 0);
     const lateMs = agenda.monoMs - dueMs;
     if (calmAtMs > dueMs + agenda.bootAtMs || container.sinceBrainMs < lateMs + NEW_MS) return;
     this.world.judges('drain');

@@ -103,12 +103,12 @@ export class Restarts extends Judge {
     const isRepeated = this.#asked.some(
       ({ ask }) => ask.requestedMs === after.restart?.requestedMs && ask.by === after.restart.by,
     );
-    if (isNew && after.restart.by.startsWith(`${name}: `) && !isRepeated) {
+    if (isNew && isBy(after.restart, name) && !isRepeated) {
       this.world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
     if (isNew) this.#rounds.set(container, [...(this.#rounds.get(container) ?? []), after.restart]);
-    const isJoined = event.type !== 'restartAsked' && !after.restart?.by.startsWith(`${name}: `);
+    const isJoined = event.type !== 'restartAsked' && !isBy(after.restart, name);
     if (isRestarting(after) && !isRestarting(before) && isJoined) this.world.count('restart joined');
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
@@ -214,7 +214,6 @@ export class Restarts extends Judge {
     for (const [container, lastSpawned] of before) {
       if (
         kubelet.isDeleting ||
-        this.#isGoneBeforeItLooked(container, ask) ||
         !container.isRunning ||
         container.wasAlone ||
         this.#isHeldUp(ask) ||
@@ -237,9 +236,10 @@ export class Restarts extends Judge {
       if (lastSpawned === 0 && isStartedSince) continue;
       if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
         this.world.count('excused: restarted again before it had started');
-      else if (!this.#hasGoneThrough(container, ask) || !isStartedSince)
-        this.breaks('all live again', container, 'it was not restarted');
-      else this.world.count('lives again after a restart');
+      else if (this.#hasGoneThrough(container, ask) && isStartedSince) this.world.count('lives again after a restart');
+      else if (this.#isGoneBeforeItLooked(container, ask))
+        this.world.count('excused: a main that asked for a restart was over before this one could look');
+      else this.breaks('all live again', container, 'it was not restarted');
       this.world.judges('all live again');
     }
     this.world.kubelet.endWhatIsLeft();
@@ -254,12 +254,13 @@ export class Restarts extends Judge {
    * A member asks by its tombstone alone. It could not write that, or its next container has written over it soon. Or
    * it was gone before others could read from a volume that failed.
    */
-  #isLostWithAsker({ by, requestedMs }: RestartAsk): boolean {
-    const { containers, members, troubles, agenda } = this.world;
-    const isAsker = ({ name }: Member): boolean => by.startsWith(`${name}: `);
+  #isLostWithAsker(ask: RestartAsk): boolean {
+    const { containers, troubles, agenda } = this.world;
+    const { requestedMs } = ask;
+    const asker = this.#askerOf(ask);
     const isNext = ({ member, startedAtMs }: Container): boolean =>
-      isAsker(member) && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
-    const goneAtMs = members.find(isAsker)?.endedAtMs || Number.POSITIVE_INFINITY;
+      member === asker && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
+    const goneAtMs = asker?.endedAtMs || Number.POSITIVE_INFINITY;
     const saidMs = requestedMs + agenda.bootAtMs;
     const isUnread = troubles.some(
       ({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, goneAtMs),
@@ -268,10 +269,15 @@ export class Restarts extends Judge {
   }
 
   /** The member that asked was over within seconds, and this container too young to have seen it before. */
-  #isGoneBeforeItLooked({ startedAtMs }: Container, { by, requestedMs }: RestartAsk): boolean {
-    const asker = this.world.members.find(({ name }) => by.startsWith(`${name}: `));
+  #isGoneBeforeItLooked({ startedAtMs }: Container, ask: RestartAsk): boolean {
+    const asker = this.#askerOf(ask);
     const goneMs = asker?.isOver === true ? asker.endedAtMs - this.world.agenda.bootAtMs : Number.POSITIVE_INFINITY;
-    return goneMs < requestedMs + SEEN_LATE_MS && startedAtMs > requestedMs - SEEN_LATE_MS;
+    return goneMs < ask.requestedMs + SEEN_LATE_MS && startedAtMs > ask.requestedMs - SEEN_LATE_MS;
+  }
+
+  /** undefined: none has asked by itself. */
+  #askerOf(ask: RestartAsk): Member | undefined {
+    return this.world.members.find(({ name }) => isBy(ask, name));
   }
 
   /** A member that should take part has no supervisor that could. */
@@ -297,4 +303,9 @@ export class Restarts extends Judge {
       return member?.container?.isRunning !== true || state?.chronicle.healthy === undefined;
     });
   }
+}
+
+/** This member has asked by itself. */
+function isBy(ask: RestartAsk | undefined, name: string): boolean {
+  return ask?.by.startsWith(`${name}: `) === true;
 }

@@ -77,7 +77,7 @@ export class World {
   readonly isTold: boolean;
   /** After that no fault is at work any more. */
   calmAtMs: number;
-  /** Until when the volume failed, each time; Infinity: it does. */
+  /** From when until when the volume failed, each time; until Infinity: it does. */
   readonly troubles: { readonly atMs: number; toMs: number; readonly isFull: boolean }[] = [];
   volume: Volume;
   reductions = 0;

@@ -149,7 +149,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ELOOP: 'name the directory itself: a link is not followed',
   ENOSPC: 'free space on the volume, or give it a larger sizeLimit',
   EDQUOT: 'raise the quota of the volume',
-  EACCES: 'make the directory writable for this uid (mode 0777, or fsGroup); under SELinux mount it with :z',
+  EACCES:
+    'make the directory writable for this uid (mode 0777, or fsGroup); SELinux also wants the label container_file_t (:z)',
   EPERM: 'the file belongs to another uid in a sticky directory: remove it, or give each member a name of its own',
   EROFS: 'mount the volume without readOnly',
   EISDIR: 'a directory has the name of this member: remove it or choose another name',

@@ -39,7 +39,7 @@ export class Informant {
     }
     const program = spawn(init, { argv0: 'sexton-sockets', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
     this.#process = program;
-    // What it said before its end, of which a question may hear first, is the reason.
+    // A question may fail before a refusal is read, which then is the reason. `close` comes after both.
     program.stdin.on('error', () => {});
     for (const part of [program, program.stdout]) part.on('error', () => this.#end(ENDED));
     program.once('close', () => this.#end(ENDED));

@@ -59,13 +59,7 @@ export function onTrafficSeen(draft: Draft, event: Event & { type: 'trafficSeen'
   if (traffic === undefined || traffic.ended !== undefined) return;
   const { type: _, at, blind, ...seen } = event;
   update(draft, { traffic: { ...traffic, atMs: at.mono, steady: undefined, ...seen } });
-  if (blind !== undefined) sayOnce(draft, 'drain blind', 'warn', untold(draft.config, blind));
-}
-
-function untold({ drain }: MemberConfig, why: string): string {
-  const isCounted = drain?.kind === 'adaptive' && !drain.inflight;
-  const so = isCounted ? 'each new one counts, and requests over kept ones do not' : 'the drain takes its longest time';
-  return `cannot tell connections apart: ${why}; ${so}`;
+  if (blind !== undefined) sayOnce(draft, 'drain blind', 'warn', toldNothing(draft.config, blind));
 }
 
 /** Without a count only the longest time ends the drain. */
@@ -146,6 +140,12 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
   if ((why === 'quiet' || why === 'idle') && connections === 0 && byAddress > 0)
     say(draft, 'warn', noneCounted(draft.config, byAddress));
   if (why === 'max' && steady !== undefined) say(draft, 'warn', keptAwake(steady));
+}
+
+function toldNothing({ drain }: MemberConfig, why: string): string {
+  const isCounted = drain?.kind === 'adaptive' && !drain.inflight;
+  const so = isCounted ? 'each new one counts, and requests over kept ones do not' : 'the drain takes its longest time';
+  return `cannot tell connections apart: ${why}; ${so}`;
 }
 
 /** Probes look like this, and so do clients behind a proxy in the pod or the node's address: only people can tell. */
