@@ -58,7 +58,7 @@ void read_notices(struct init *init) {
 }
 
 /* Whether the only event is a stop request that is held, every main has ended, and no supervisor is awake to see it. */
-static bool is_hold_over(const struct init *init) {
+static bool is_hold_over(struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
   return is_held && is_ahead(prepared_until(init)) && have_all_ended(reflexes);

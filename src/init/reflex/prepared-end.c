@@ -202,12 +202,12 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
  */
 enum { NOTICE_MS = 20, REQUEST_MS = 500 };
 
-int64_t prepared_until(const struct init *init) {
+int64_t prepared_until(struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   const struct queue *queue = &init->queue;
   char prelude[MAX_MOMENTS];
   struct end end;
-  if (!init->sleep.is_asleep || reflexes->end_child == 0) return NEVER;
+  if (!init->sleep.is_asleep || !find_child(&init->children, reflexes->end_child)) return NEVER;
   if (queue->count == 0) {
     if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
     return init->sleep.fired_at + (reflexes->holds && have_all_ended(reflexes) ? REQUEST_MS : NOTICE_MS);

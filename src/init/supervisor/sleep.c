@@ -126,9 +126,7 @@ void wake(struct init *init, const char *why) {
  * In a prepared stop a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
  * member and a main that is gone in another way are urgent.
  */
-static bool is_urgent(const struct init *init) {
-  return init->sleep.is_asked || (init->sleep.has_fired && init->reflexes.lost > 0);
-}
+static bool is_urgent(const struct init *init) { return init->sleep.is_asked || init->reflexes.lost > 0; }
 
 void wake_when_needed(struct init *init, int64_t until) {
   struct sleep *sleep = &init->sleep;
