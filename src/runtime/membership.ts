@@ -113,7 +113,7 @@ export class Membership implements SleepPlace {
 
   async sleepWatch(): Promise<SleepWatch | string> {
     const isSettled = await this.#own.isSettled();
-    const list = this.#graveyard?.watchList();
+    const list = await this.#graveyard?.watchList();
     const sockets = Object.keys(list?.held ?? {}).map((name) => join(this.#volume.dir, handleOf(name)));
     const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;
     const isTooLarge = isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, it, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { asked } from '../../src/core/format/stop-request.ts';
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
@@ -15,7 +16,7 @@ import { mainConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor, within } from '../helpers/wait.ts';
-import { listen, Told } from './graveyard/neighbours.ts';
+import { listen, Told, writeTombstone } from './graveyard/neighbours.ts';
 import { Helper, needsMount, tmpfs } from './graveyard/volume.ts';
 
 const BOOT = 'boot-1';
@@ -105,6 +106,30 @@ it('a member sleeps only while its own socket and tombstone are there, which tel
   await waitFor('it may sleep', async () => typeof (await membership.sleepWatch()) === 'object');
   unlinkSync(join(dir, 'web'));
   assert.equal(await membership.sleepWatch(), 'its tombstone or its socket is not written yet');
+});
+
+it('a member may not sleep through the first tombstone of a life whose socket it has seen', async (t) => {
+  const dir = temporaryDirectory();
+  const { membership, claim } = memberOf(t, dir, 'host-a');
+  await claim();
+  const quiet = async (): Promise<readonly string[] | undefined> => {
+    await membership.rescan();
+    const watch = await membership.sleepWatch();
+    return typeof watch === 'object' ? watch.quiet : undefined;
+  };
+  const write = (life: string): void => writeTombstone(dir, 'job', { Boot: BOOT, Incarnation: life });
+  const isQuiet = (names: readonly string[]) => async () => isDeepStrictEqual(await quiet(), names);
+  write('old-1');
+  await waitFor('a main matters to no other main', isQuiet(['job']));
+  const before = statSync(join(dir, 'job')).mtimeMs;
+  await waitFor('the clock of files ticks', () => {
+    writeFileSync(join(dir, '.tick'), '');
+    return statSync(join(dir, '.tick')).mtimeMs > before;
+  });
+  await listen(t, join(dir, '.job.sock'), () => {});
+  await waitFor('its next life may be another member', isQuiet([]));
+  write('new-1');
+  await waitFor('that has said what it is', isQuiet(['job']));
 });
 
 describe('two members of one name', () => {

@@ -133,6 +133,11 @@ export class SimAccess implements VolumeAccess, Watcher {
     return [...volume.sockets.keys()].some((name) => handleOf(name) === file) ? 'socket' : 'missing';
   }
 
+  async isAnnounced(name: string): Promise<boolean> {
+    const { files, sockets, announced } = this.#world.volume;
+    return files.has(name) && sockets.has(name) && announced.has(name);
+  }
+
   async probe(name: string): Promise<Handle> {
     const holder = this.#world.volume.sockets.get(name);
     return { is: holder === undefined ? 'none' : holder.isRunning ? 'held' : 'abandoned' };

@@ -53,6 +53,8 @@ export interface Watcher {
 export class Volume {
   readonly files = new Map<string, Content>();
   readonly sockets = new Map<string, Holder>();
+  /** Members whose socket is newer than their tombstone. */
+  readonly announced = new Set<string>();
   readonly watchers = new Set<Watcher>();
   readonly canHoldSockets: boolean;
   isThere = true;
@@ -68,6 +70,7 @@ export class Volume {
   put(name: string, content: Content): void {
     this.isThere = true;
     this.files.set(name, content);
+    this.announced.delete(name);
     this.#tell(name);
   }
 
@@ -81,6 +84,7 @@ export class Volume {
     if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;
     if (this.trouble === 'denied') return;
     this.sockets.set(name, holder);
+    this.announced.add(name);
     for (const watcher of this.watchers) watcher.bound?.(name);
   }
 

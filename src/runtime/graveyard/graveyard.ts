@@ -144,20 +144,29 @@ export class Graveyard {
   }
 
   /** undefined: something is under way, or nothing would report the end of a peer that matters. */
-  watchList(): WatchList | undefined {
-    const { isQuiet = () => false, inbox } = this.#options;
+  async watchList(): Promise<WatchList | undefined> {
+    const quiet = await this.#quiet();
     const isBusy = this.#isTelling || this.#liveness.isTrying || !this.#scan.isIdle || !this.#events.isHealthy;
     if (!this.#hasStarted || this.#business !== 'own' || isBusy) return undefined;
-    const boot = inbox?.self()?.boot;
     return watchListOf(
-      this.#members.map(({ tombstone, vanished }) => ({
-        tombstone,
-        isRelevant: this.#relevant.has(tombstone.Name),
-        // The next tombstone of a member of another boot is that of a new life, which may differ in everything.
-        isQuiet: !vanished && boot !== undefined && tombstone.Boot === boot && isQuiet(tombstone),
-        contact: this.#liveness.of(tombstone.Name).kind,
+      this.#members.map((member) => ({
+        tombstone: member.tombstone,
+        isRelevant: this.#relevant.has(member.tombstone.Name),
+        isQuiet: quiet.has(member),
+        contact: this.#liveness.of(member.tombstone.Name).kind,
       })),
     );
+  }
+
+  /** The next tombstone of any other member may be that of a new life, which may differ in everything. */
+  async #quiet(): Promise<ReadonlySet<Member>> {
+    const { volume, isQuiet = () => false, inbox } = this.#options;
+    const boot = inbox?.self()?.boot;
+    const quiet = this.#members.filter(
+      ({ tombstone, vanished }) => !vanished && boot !== undefined && tombstone.Boot === boot && isQuiet(tombstone),
+    );
+    const areAnnounced = await Promise.all(quiet.map(({ tombstone }) => volume.isAnnounced(tombstone.Name)));
+    return new Set(quiet.filter((_, index) => !areAnnounced[index]));
   }
 
   /** Resolves when the requests that were told are removed. */

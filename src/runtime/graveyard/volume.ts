@@ -40,6 +40,8 @@ export interface VolumeAccess {
   /** Removes the hidden files for which this holds. */
   clean(isWanted: (file: string) => boolean): Promise<void>;
   kindOf(file: string): Promise<'file' | 'socket' | 'other' | 'missing' | 'unknown'>;
+  /** Whether this member has begun a life and not written its tombstone: the socket is the newer one. */
+  isAnnounced(name: string): Promise<boolean>;
   /** Whether a process holds the socket of this member. */
   probe(name: string): Promise<Handle>;
   /** Whether files can be made here; not behind a link. */
@@ -76,6 +78,10 @@ export function volumeAt(dir: string): VolumeAccess {
       const found = await lstat(join(dir, file)).catch(({ code = '' }: NodeJS.ErrnoException) => code);
       if (typeof found === 'string') return found === 'ENOENT' || found === 'ENOTDIR' ? 'missing' : 'unknown';
       return found.isFile() ? 'file' : found.isSocket() ? 'socket' : 'other';
+    },
+    async isAnnounced(name) {
+      const [socket, tombstone] = await Promise.all([look(join(dir, handleOf(name))), look(join(dir, name))]);
+      return socket !== undefined && tombstone !== undefined && socket.mtimeMs > tombstone.mtimeMs;
     },
     probe: (name) => probeHandle(join(dir, handleOf(name))),
     async isWritable() {

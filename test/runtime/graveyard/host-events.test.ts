@@ -23,7 +23,7 @@ describe('Graveyard', () => {
     assert.deepEqual(inotifyInstances(), []);
     graveyard.hear({ type: 'watching', number: 1, errno: 'EMFILE' });
     assert.match(troubles.items[0] ?? '', /^cannot watch the graveyard .*: EMFILE; .*, raise fs.inotify.max_user_inst/);
-    assert.equal(graveyard.watchList(), undefined);
+    assert.equal(await graveyard.watchList(), undefined);
   });
 
   it('hands the watch over once the host has answered, and has read all earlier changes', async (t) => {
