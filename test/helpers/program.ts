@@ -1,13 +1,17 @@
 /** Small programs of the tests in C, each built once. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { FIXTURES, ROOT } from './paths.ts';
 
 /** Runs a command where one system call fails. */
 export const buildRefuse = (): string => build('machines/refuse.c');
+
 /** Sends a signal that has no sender, as one from outside of the receiver's PID namespace. */
-export const buildOutsider = (): string => build('init/outsider.c');
+export async function sendFromOutside(pid: number, signal: number): Promise<void> {
+  await promisify(execFile)(build('init/outsider.c'), [String(pid), String(signal)]);
+}
 
 function build(path: string): string {
   const source = join(ROOT, 'test', path);

@@ -14,7 +14,8 @@ import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
 import { fill } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
-import { childrenOf, send } from '../helpers/process.ts';
+import { send } from '../helpers/process.ts';
+import { sendFromOutside } from '../helpers/program.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
@@ -23,7 +24,6 @@ import {
   AGENT,
   type Bench,
   begin,
-  canUnshare,
   connected,
   eachBuild,
   fallAsleep,
@@ -31,7 +31,6 @@ import {
   type Init,
   layBench,
   loseSupervisor,
-  PID_NAMESPACE,
 } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
@@ -56,14 +55,9 @@ interface Scene {
 }
 
 /** The agent runs, all is acknowledged, and the tombstone is an old one. */
-async function lay(
-  t: TestContext,
-  build: Build,
-  words: readonly string[] = AGENT,
-  launcher: readonly string[] = [],
-): Promise<Scene> {
+async function lay(t: TestContext, build: Build, words: readonly string[] = AGENT): Promise<Scene> {
   const bench = await layBench(t, build);
-  const { init, supervisor } = await begin(bench, ['--', ...words], { launcher });
+  const { init, supervisor } = await begin(bench, ['--', ...words]);
   mkdirSync(bench.path('grave'));
   const path = bench.path('grave/web');
   writeFileSync(path, 'old');
@@ -301,15 +295,14 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
 });
 
 eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a main has said', async (t, build) => {
-  if (!canUnshare()) return t.skip('needs PID namespaces');
-  const scene = await lay(t, build, TELLER, PID_NAMESPACE);
+  const scene = await lay(t, build, TELLER);
   const main = await speaker(scene, 'main');
   await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
   const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
   await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path, ...ends);
   main.say(`dead ${main.id} 2\n`);
   await waitFor('init hangs up', () => main.isLeft());
-  send(childrenOf(scene.init.pid)[0] ?? 0, SIGTERM);
+  await sendFromOutside(scene.init.pid, SIGTERM);
   assert.equal((await scene.supervisor.next())[0], 'signal');
   await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
   assert.equal(scene.supervisor.pending, 0);
@@ -355,23 +348,22 @@ eachBuild('F07 a prepared stop needs no supervisor from the notice of the main t
 eachBuild(
   'F07 a main that ended before the stop request may come back, also if both come at once',
   async (t, build) => {
-    const why = canUnshare() ? whyNoCgroup('freezer') : 'needs PID namespaces';
+    const why = whyNoCgroup('freezer');
     if (why !== undefined) return t.skip(why);
-    const scene = await lay(t, build, TELLER, PID_NAMESPACE);
+    const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
     await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
     const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
     await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path, ...ends);
     scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
     assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
-    const [pid1 = 0] = childrenOf(scene.init.pid);
-    await fallAsleep({ ...scene, init: { ...scene.init, pid: pid1 } });
+    await fallAsleep(scene);
     const freezer = makeCgroup(await tempGraveyard(t), 'freezer');
-    assert.ok(freezer.enter(pid1));
+    assert.ok(freezer.enter(scene.init.pid));
     await freezer.freeze();
     scene.bench.noteSupervisors();
     main.say(`dead ${main.id} 0\n`);
-    send(pid1, SIGTERM);
+    await sendFromOutside(scene.init.pid, SIGTERM);
     freezer.thaw();
     const isTold = (): boolean => scene.init.stdout().includes('told');
     await waitFor('init acts', () => existsSync(scene.bench.path('node-started')) || isTold());
@@ -380,8 +372,6 @@ eachBuild(
     await next.expect('signal');
     next.commit('kill', 1, SIGKILL);
     await next.expect('exited');
-    send(pid1, SIGKILL);
-    await scene.init.ended;
   },
 );
 

@@ -1,16 +1,14 @@
 /** The model of init in the simulator against sexton-init: both have to answer each conversation in the same way. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { promisify } from 'node:util';
 import { SIGKILL } from '../../src/core/signals.ts';
 import { decodeEvent, decodeHello, encodeCommit } from '../../src/runtime/host/frames.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import { buildFixtures } from '../helpers/fixture.ts';
 import { childrenOf, send } from '../helpers/process.ts';
-import { buildOutsider } from '../helpers/program.ts';
+import { sendFromOutside } from '../helpers/program.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { BUILDS } from '../init/builds.ts';
 import type { Supervisor } from '../init/connection.ts';
@@ -19,7 +17,6 @@ import { type Conversation, converse, MEMO, PEERS, type Turn, tell, WORDS } from
 import { inMacrotask } from './microtasks.ts';
 import type { Notice } from './reflexes.ts';
 
-const run = promisify(execFile);
 const { TEST_SEED: SEED = 1, TEST_ROUNDS: ROUNDS = 40 } = process.env;
 /** Init and its model once disagreed in these. */
 const ON_RECORD = [9_000_984, 9_001_911];
@@ -98,7 +95,7 @@ class Play {
 
   /** From outside, as the model has it: else a stop request is not the platform's. */
   async #signal(signal: number): Promise<void> {
-    await run(buildOutsider(), [String(this.#started.pid), String(signal)]);
+    await sendFromOutside(this.#started.pid, signal);
     await this.#untilRead();
   }
 
