@@ -162,8 +162,11 @@ process.on('SIGTERM', () => {
   setTimeout(() => process.exit(7), 4_000);
 });
 setInterval(() => {}, 1_000);
-say('READY=1');`;
+say('READY=1');
+require('node:fs').writeFileSync('${scratch.path('said')}', '');`;
   const container = start(scratch, [process.execPath, '-e', program], { flags: ['--stop', 'TERM:3s,KILL'] });
+  // The signal goes to the whole group, systemd-notify as well.
+  await waitForFile(scratch.path('said'));
   await saysReady(scratch);
   await container.signal('SIGTERM');
   assert.deepEqual(await saidAtEnd(scratch, container, 7), ['READY=1', 'STOPPING=1']);
