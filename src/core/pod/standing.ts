@@ -143,7 +143,7 @@ function mayBeStale(config: MemberConfig, state: State, peer: Peer): boolean {
   if (peer.liveness === 'held') return false;
   if (DiedMonotonic === undefined ? !peer.foundAtStart : DiedMonotonic >= state.startedAtMs) return false;
   if (config.session === undefined || Session !== config.session) return true;
-  return (state.generation === undefined || Generation !== state.generation) && mayAllBeRestarted(config, state);
+  return state.generation === undefined ? mayAllBeRestarted(config, state) : Generation === undefined;
 }
 
 /** Whether a rule of some member restarts all containers in the same pod. */
