@@ -1,6 +1,6 @@
 /** When members were asked to stop, were killed, or finished: by what was really done, not by what tombstones say. */
 import { MAX_FAILED_STARTS, supervisorKills } from './ending.ts';
-import { containersOf, livesOf } from './lives.ts';
+import { type ApplicationLife, containersOf, livesOf } from './lives.ts';
 import { type MemberPlan, mainsOf } from './members.ts';
 import { type ContainerLife, type Happening, hitsOf, type RoundRecord } from './record.ts';
 
@@ -32,6 +32,14 @@ export function wasKilled(record: RoundRecord, container: ContainerLife): boolea
 /** Init may have gone on without a supervisor. */
 export function mayHaveBeenAlone(record: RoundRecord, container: ContainerLife): boolean {
   return supervisorKills(record, container.member, container) >= MAX_FAILED_STARTS;
+}
+
+/** Its supervisor was paused from before the application ended until init had to leave with the command's code. */
+export function stoodStill(record: RoundRecord, container: ContainerLife, last: ApplicationLife | undefined): boolean {
+  const sinceMs = last?.lastMs ?? container.fromMs;
+  return hitsOf(record, ['pause-supervisor'], container.member).some(
+    (it) => it.fromMs <= sinceMs && it.untilMs >= container.untilMs,
+  );
 }
 
 /** Before this moment the sidecar cannot have known its mains finished; infinite: they never did. */

@@ -1,6 +1,6 @@
 /** Tombstones: a dead member's has the right code, unless a fault took the graveyard away. */
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { mayHaveBeenAlone, wasKilled } from './asks.ts';
+import { mayHaveBeenAlone, stoodStill, wasKilled } from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
 import { mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf } from './lives.ts';
@@ -15,14 +15,14 @@ export function tombstoneViolations(
   const container = containersOf(record, member.name).at(-1);
   if (container === undefined || wasKilled(record, container) || mayHaveBeenAlone(record, container)) return [];
   const last = lives.filter((it) => it.container === container).at(-1);
+  if (stoodStill(record, container, last)) return [];
   const text = record.graveyard.get(member.name);
   if (mayBeDamaged(record, member, container, last)) return [];
   if (text === undefined) return ['has no tombstone'];
   const tombstone = parse(text);
   if (tombstone === undefined) return [`its tombstone is no JSON: ${JSON.stringify(text.slice(0, 100))}`];
   const { Died, Phase, ExitCode, Reason } = tombstone;
-  if (Died === undefined || Phase !== 'dead')
-    return stoodStill(record, container, last) ? [] : [`its death is not in its tombstone (${Phase})`];
+  if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
   const wasHungUp = ExitCode === 129 && Reason === 'error' && mayHaveHungUp(record, container);
   const isReasonOfSilence = wasHungUp || Reason === 'never-started' || Reason === 'stopped';
   // A member that may neither rename nor remove its temporary file has to leave it there.
@@ -65,14 +65,6 @@ function mayBeDamaged(
   const isWritable = ({ written }: { readonly written: readonly string[] }): boolean =>
     written.includes(name) && destroyed.length === 0;
   return hitsOf(record, ONLY_IN_PLACE).some((it) => isAfter(it) && !isWritable(it));
-}
-
-/** Its supervisor was paused from before the application ended until after init had to leave without it. */
-function stoodStill(record: RoundRecord, container: ContainerLife, last: ApplicationLife | undefined): boolean {
-  const sinceMs = last?.lastMs ?? container.fromMs;
-  return hitsOf(record, ['pause-supervisor'], container.member).some(
-    (it) => it.fromMs <= sinceMs && it.untilMs >= container.untilMs,
-  );
 }
 
 function parse(text: string): Tombstone | undefined {

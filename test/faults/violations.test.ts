@@ -20,6 +20,7 @@ const MAIN: MemberPlan = {
   ladder: [{ signal: 15, forMs: undefined }],
   isProbed: false,
 };
+const DELETE = { kind: 'delete', isHit: true, written: ['m0', 's0'] } as const;
 const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
 
 test('a silent command is excused if a foreign HUP ended it, and only then', () => {
@@ -38,14 +39,27 @@ test('a command that was killed before it said anything has to exit 137', () => 
   assert.deepEqual([ofCode(137).length, ofCode(125).length], [0, 2]);
 });
 
-test('a death may be unrecorded only if the supervisor was paused until the end', () => {
-  const words = 'm0: its death is not in its tombstone (running)';
-  assert.deepEqual(violationsOf(unrecordedDeath(40, 110), true), []);
-  for (const [fromMs, untilMs] of [
-    [60, 110],
-    [40, 90],
-  ] as const)
-    assert.deepEqual(violationsOf(unrecordedDeath(fromMs, untilMs), true), [words]);
+test('an end may have no record and no code of its own only if the supervisor was paused until then', () => {
+  const [still, late, early] = [unrecordedDeath(40, 110), unrecordedDeath(60, 110), unrecordedDeath(40, 90)];
+  const stopped = (round: RoundRecord): RoundRecord => ({
+    ...round,
+    plan: planOf([{ ...SIDECAR, name: 'm0' }], 'Never'),
+    happenings: [...round.happenings, { ...DELETE, member: 'm0', fromMs: 44, untilMs: 45, value: 2_000 }],
+    lives: round.lives.map((life) => ({ ...life, status: 3 })),
+    events: [
+      { index: 0, atMs: 10, name: 'm0', event: 'Starting', detail: '' },
+      { index: 1, atMs: 46, name: 'm0', event: 'Signal', detail: '15' },
+      { index: 2, atMs: 50, name: 'm0', event: 'Exiting', detail: '3' },
+    ],
+  });
+  for (const [change, words] of [
+    [(round: RoundRecord) => round, 'm0: its death is not in its tombstone (running)'],
+    [(round: RoundRecord) => ({ ...round, graveyard: new Map() }), 'm0: has no tombstone'],
+    [stopped, 'm0: its container exited 3, where 0 would be right'],
+  ] as const) {
+    assert.deepEqual(violationsOf(change(still), true), []);
+    for (const round of [late, early]) assert.ok(violationsOf(change(round), true).includes(words), words);
+  }
 });
 
 test('a sidecar has to hold for the life of a main that had the time to be known', () => {
@@ -111,7 +125,7 @@ function restartedMain(bornMs: number): RoundRecord {
     [4_030, 'm0', 'Signal', '15'],
     [4_200, 'm0', 'Exiting', '0'],
   ] as const;
-  const stop = { kind: 'delete', fromMs: 4_000, untilMs: 4_001, isHit: true, written: ['m0', 's0'] } as const;
+  const stop = { ...DELETE, fromMs: 4_000, untilMs: 4_001 };
   const tombstone = JSON.stringify({ Died: '2026-01-01T00:00:00Z', Phase: 'dead', ExitCode: 0, Reason: 'stopped' });
   const life = { status: 0, stderr: '' };
   return {

@@ -3,7 +3,16 @@
  *
  * Only lower bounds on times count, because no slow machine makes something happen too early.
  */
-import { asksTo, earliestFinishFor, isPodStop, livesAt, mayHaveBeenAlone, reasonToStopMs, wasKilled } from './asks.ts';
+import {
+  asksTo,
+  earliestFinishFor,
+  isPodStop,
+  livesAt,
+  mayHaveBeenAlone,
+  reasonToStopMs,
+  stoodStill,
+  wasKilled,
+} from './asks.ts';
 import { DESTRUCTIVE, ONLY_IN_PLACE, UNWRITABLE } from './ending.ts';
 import { isKillDue, mayHaveHungUp, silentStatuses, statusesOf } from './kill.ts';
 import { type ApplicationLife, containersOf, livesOf, stopSignalsOf } from './lives.ts';
@@ -63,7 +72,8 @@ function statusViolations(
   for (const status of last === undefined ? [] : statusesOf(record, member, last)) {
     // Once it got a stop signal it counts as stopped, whatever else happens to it.
     const isToldToStop = last !== undefined && stopSignalsOf(last).length > 0;
-    if (member.role === 'main' || !isStopped || !isToldToStop || status === 137) allowed.add(status);
+    const isOwn = member.role === 'main' || !isStopped || !isToldToStop || status === 137;
+    if (isOwn || stoodStill(record, container, last)) allowed.add(status);
   }
   if (member.role === 'sidecar' && isStopped) allowed.add(0);
   for (const status of silentStatuses(record, member, container, last)) allowed.add(status);
