@@ -39,7 +39,7 @@ test('a command that was killed before it said anything has to exit 137', () => 
   assert.deepEqual([ofCode(137).length, ofCode(125).length], [0, 2]);
 });
 
-test('an end may have no record and no code of its own only if the supervisor was paused until then', () => {
+test('an end may lack a record and the right code only if the supervisor was paused until then', () => {
   const [still, late, early] = [unrecordedDeath(40, 110), unrecordedDeath(60, 110), unrecordedDeath(40, 90)];
   const stopped = (round: RoundRecord): RoundRecord => ({
     ...round,
