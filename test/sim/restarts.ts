@@ -41,6 +41,8 @@ interface Asked {
   readonly atMs: number;
   /** The containers that ran then, and the last command that each had started. */
   readonly before: Map<Container, number>;
+  /** Until when the supervisor of each hung then. */
+  readonly deafUntilMs: ReadonlyMap<Container, number>;
 }
 
 export class Restarts extends Judge {
@@ -66,7 +68,9 @@ export class Restarts extends Judge {
     if (ask.byRule !== undefined) count('restart asked for: by a rule');
     // A member counts from the event that made it ask, which may be heard a little later.
     const askedAtMs = Math.min(agenda.nowMs, ask.requestedMs + agenda.bootAtMs);
-    const asked = { ask, atMs: askedAtMs, before: new Map(running.map((it) => [it, it.lastSpawned])) };
+    const before = new Map(running.map((it) => [it, it.lastSpawned]));
+    const deafUntilMs = new Map(running.map((it) => [it, it.brain?.actor.frozenUntilMs ?? 0]));
+    const asked = { ask, atMs: askedAtMs, before, deafUntilMs };
     this.#asked.push(asked);
     const atMs = Math.max(agenda.nowMs, this.world.calmAtMs) + RESTARTED_MS - 5_000;
     agenda.at(atMs, undefined, () => this.#judge(asked));
@@ -237,7 +241,7 @@ export class Restarts extends Judge {
       if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
         this.world.count('excused: restarted again before it had started');
       else if (this.#hasGoneThrough(container, ask) && isStartedSince) this.world.count('lives again after a restart');
-      else if (this.#isGoneBeforeItLooked(container, ask))
+      else if (this.#isGoneBeforeItLooked(container, asked))
         this.world.count('excused: a main that asked for a restart was over before this one could look');
       else this.breaks('all live again', container, 'it was not restarted');
       this.world.judges('all live again');
@@ -268,11 +272,16 @@ export class Restarts extends Judge {
     return !this.#told.has(requestedMs) || isUnread || containers.some(isNext);
   }
 
-  /** The member that asked was over within seconds, and this container too young to have seen it before. */
-  #isGoneBeforeItLooked({ startedAtMs }: Container, ask: RestartAsk): boolean {
+  /** The member that asked was over, or had a next container, before this one looked: it was young, or hung. */
+  #isGoneBeforeItLooked(container: Container, { ask, deafUntilMs }: Asked): boolean {
+    const { agenda, containers } = this.world;
     const asker = this.#askerOf(ask);
-    const goneMs = asker?.isOver === true ? asker.endedAtMs - this.world.agenda.bootAtMs : Number.POSITIVE_INFINITY;
-    return goneMs < ask.requestedMs + SEEN_LATE_MS && startedAtMs > ask.requestedMs - SEEN_LATE_MS;
+    const next = containers.find((it) => it.member === asker && it.startedAtMs > ask.requestedMs);
+    const overMs = asker?.isOver === true ? asker.endedAtMs - agenda.bootAtMs : Number.POSITIVE_INFINITY;
+    const goneMs = Math.min(overMs, next?.startedAtMs ?? Number.POSITIVE_INFINITY);
+    const isYoung = container.startedAtMs > ask.requestedMs - SEEN_LATE_MS;
+    if (isYoung && goneMs < ask.requestedMs + SEEN_LATE_MS) return true;
+    return (deafUntilMs.get(container) ?? 0) - agenda.bootAtMs > goneMs;
   }
 
   /** undefined: none has asked by itself. */
