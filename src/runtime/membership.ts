@@ -112,12 +112,13 @@ export class Membership implements SleepPlace {
   }
 
   async sleepWatch(): Promise<SleepWatch | string> {
-    const isSettled = await this.#own.isSettled();
-    const list = await this.#graveyard?.watchList();
+    const isLocal = await this.#volume.isLocal();
+    const isSettled = isLocal && (await this.#own.isSettled());
+    const list = isLocal ? await this.#graveyard?.watchList() : undefined;
     const sockets = Object.keys(list?.held ?? {}).map((name) => join(this.#volume.dir, handleOf(name)));
     const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;
     const isTooLarge = isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
-    const why = whyAwakeByGraveyard({ isLocal: await this.#volume.isLocal(), isSettled, list, isTooLarge });
+    const why = whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge });
     if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
     return { own: this.#own.store.path, sockets, ...list };
   }

@@ -162,11 +162,14 @@ export class Graveyard {
   async #quiet(): Promise<ReadonlySet<Member>> {
     const { volume, isQuiet = () => false, inbox } = this.#options;
     const boot = inbox?.self()?.boot;
-    const quiet = this.#members.filter(
-      ({ tombstone, vanished }) => !vanished && boot !== undefined && tombstone.Boot === boot && isQuiet(tombstone),
-    );
-    const areAnnounced = await Promise.all(quiet.map(({ tombstone }) => volume.isAnnounced(tombstone.Name)));
-    return new Set(quiet.filter((_, index) => !areAnnounced[index]));
+    const quiet = new Set<Member>();
+    for (const member of boot === undefined ? [] : this.#members) {
+      const { tombstone, vanished } = member;
+      if (vanished || tombstone.Boot !== boot || !isQuiet(tombstone)) continue;
+      // One call after the other, as in a scan.
+      if (!(await volume.isAnnounced(tombstone.Name))) quiet.add(member);
+    }
+    return quiet;
   }
 
   /** Resolves when the requests that were told are removed. */

@@ -80,7 +80,7 @@ export function volumeAt(dir: string): VolumeAccess {
       return found.isFile() ? 'file' : found.isSocket() ? 'socket' : 'other';
     },
     async isAnnounced(name) {
-      const [socket, tombstone] = await Promise.all([look(join(dir, handleOf(name))), look(join(dir, name))]);
+      const [socket, tombstone] = [await look(join(dir, handleOf(name))), await look(join(dir, name))];
       return socket !== undefined && tombstone !== undefined && socket.mtimeMs > tombstone.mtimeMs;
     },
     probe: (name) => probeHandle(join(dir, handleOf(name))),
