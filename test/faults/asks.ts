@@ -37,10 +37,20 @@ export function mayHaveBeenAlone(record: RoundRecord, container: ContainerLife):
 /** Its supervisor was paused from before the application ended until init had to leave with the command's code. */
 export function stoodStill(record: RoundRecord, container: ContainerLife, last: ApplicationLife | undefined): boolean {
   const sinceMs = last?.lastMs ?? container.fromMs;
-  return hitsOf(record, ['pause-supervisor'], container.member).some(
-    (it) => it.fromMs <= sinceMs && it.untilMs >= container.untilMs,
+  const hadToLeave = asksTo(record, container).some(
+    (it) => container.untilMs >= it.fromMs + (it.value ?? 0) - AHEAD_MS,
+  );
+  return (
+    hadToLeave &&
+    hitsOf(record, ['pause-supervisor'], container.member).some(
+      (it) =>
+        it.fromMs <= sinceMs && it.untilMs >= container.untilMs && supervisorKills(record, container.member, it) === 0,
+    )
   );
 }
+
+/** Init leaves this much before the end of the grace period at the earliest. */
+const AHEAD_MS = 500;
 
 /** Before this moment the sidecar cannot have known its mains finished; infinite: they never did. */
 export function earliestFinishFor(record: RoundRecord, sidecar: MemberPlan): number {

@@ -15,18 +15,19 @@ export function tombstoneViolations(
   const container = containersOf(record, member.name).at(-1);
   if (container === undefined || wasKilled(record, container) || mayHaveBeenAlone(record, container)) return [];
   const last = lives.filter((it) => it.container === container).at(-1);
-  if (stoodStill(record, container, last)) return [];
   const text = record.graveyard.get(member.name);
   if (mayBeDamaged(record, member, container, last)) return [];
-  if (text === undefined) return ['has no tombstone'];
+  const isUnrecorded = stoodStill(record, container, last);
+  if (text === undefined) return isUnrecorded ? [] : ['has no tombstone'];
   const tombstone = parse(text);
   if (tombstone === undefined) return [`its tombstone is no JSON: ${JSON.stringify(text.slice(0, 100))}`];
   const { Died, Phase, ExitCode, Reason } = tombstone;
-  if (Died === undefined || Phase !== 'dead') return [`its death is not in its tombstone (${Phase})`];
+  if (Died === undefined || Phase !== 'dead')
+    return isUnrecorded ? [] : [`its death is not in its tombstone (${Phase})`];
   const wasHungUp = ExitCode === 129 && Reason === 'error' && mayHaveHungUp(record, container);
   const isReasonOfSilence = wasHungUp || Reason === 'never-started' || Reason === 'stopped';
   // A member that may neither rename nor remove its temporary file has to leave it there.
-  const isStuck = hitsOf(record, ['read-only', 'take-permission']).length > 0;
+  const isStuck = isUnrecorded || hitsOf(record, ['read-only', 'take-permission']).length > 0;
   const left = [...record.graveyard.keys()].filter((it) => it.startsWith(`.${member.name}.`) && it.endsWith('.tmp'));
   return [
     ...(left.length > 0 && !isStuck ? [`left ${left.join(', ')} behind`] : []),

@@ -20,7 +20,6 @@ const MAIN: MemberPlan = {
   ladder: [{ signal: 15, forMs: undefined }],
   isProbed: false,
 };
-const DELETE = { kind: 'delete', isHit: true, written: ['m0', 's0'] } as const;
 const SIDECAR: MemberPlan = { ...MAIN, name: 's0', role: 'sidecar', when: 'any', willRestart: true };
 
 test('a silent command is excused if a foreign HUP ended it, and only then', () => {
@@ -40,25 +39,18 @@ test('a command that was killed before it said anything has to exit 137', () => 
 });
 
 test('an end may lack a record and the right code only if the supervisor was paused until then', () => {
-  const [still, late, early] = [unrecordedDeath(40, 110), unrecordedDeath(60, 110), unrecordedDeath(40, 90)];
-  const stopped = (round: RoundRecord): RoundRecord => ({
-    ...round,
-    plan: planOf([{ ...SIDECAR, name: 'm0' }], 'Never'),
-    happenings: [...round.happenings, { ...DELETE, member: 'm0', fromMs: 44, untilMs: 45, value: 2_000 }],
-    lives: round.lives.map((life) => ({ ...life, status: 3 })),
-    events: [
-      { index: 0, atMs: 10, name: 'm0', event: 'Starting', detail: '' },
-      { index: 1, atMs: 46, name: 'm0', event: 'Signal', detail: '15' },
-      { index: 2, atMs: 50, name: 'm0', event: 'Exiting', detail: '3' },
-    ],
-  });
+  const kill = { kind: 'kill-supervisor', fromMs: 60, untilMs: 61 } as const;
+  const others = [{ fromMs: 60 }, { untilMs: 90 }, { graceMs: 2_000 }, { more: [kill] }];
   for (const [change, words] of [
-    [(round: RoundRecord) => round, 'm0: its death is not in its tombstone (running)'],
-    [(round: RoundRecord) => ({ ...round, graveyard: new Map() }), 'm0: has no tombstone'],
-    [stopped, 'm0: its container exited 3, where 0 would be right'],
+    [{}, 'm0: its death is not in its tombstone (running)'],
+    [{ graveyard: new Map() }, 'm0: has no tombstone'],
+    [{ plan: planOf([{ ...SIDECAR, name: 'm0' }], 'Never') }, 'm0: its container exited 3, where 0 would be right'],
   ] as const) {
-    assert.deepEqual(violationsOf(change(still), true), []);
-    for (const round of [late, early]) assert.ok(violationsOf(change(round), true).includes(words), words);
+    assert.deepEqual(violationsOf({ ...unrecordedDeath({}), ...change }, true), []);
+    for (const other of others) {
+      const found = violationsOf({ ...unrecordedDeath(other), ...change }, true);
+      assert.ok(found.includes(words), `${words}: ${JSON.stringify([other, found])}`);
+    }
   }
 });
 
@@ -96,16 +88,32 @@ function silentRound(member: string, status: number): RoundRecord {
   };
 }
 
-/** The only container exits by itself at 50 and ends at 100, and its supervisor is paused meanwhile. */
-function unrecordedDeath(fromMs: number, untilMs: number): RoundRecord {
+/** The only container is asked to stop at 44, its command exits at 50, and it ends at 100. Its supervisor is paused. */
+function unrecordedDeath({
+  fromMs = 40,
+  untilMs = 110,
+  graceMs = 500,
+  more = [],
+}: {
+  fromMs?: number;
+  untilMs?: number;
+  graceMs?: number;
+  more?: readonly Pick<Happening, 'kind' | 'fromMs' | 'untilMs'>[];
+}): RoundRecord {
   const says = [
     [10, 'Starting', ''],
-    [50, 'Exiting', '0'],
+    [46, 'Signal', '15'],
+    [50, 'Exiting', '3'],
+  ] as const;
+  const strikes = [
+    { kind: 'pause-supervisor', fromMs, untilMs },
+    { kind: 'delete', fromMs: 44, untilMs: 45, value: graceMs },
+    ...more,
   ] as const;
   return {
     plan: planOf([MAIN], 'Never'),
-    happenings: [{ kind: 'pause-supervisor', member: 'm0', fromMs, untilMs, isHit: true, written: ['m0'] }],
-    lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status: 0, stderr: '' }],
+    happenings: strikes.map((it) => ({ isHit: true, member: 'm0', written: ['m0'], ...it })),
+    lives: [{ member: 'm0', fromMs: 0, untilMs: 100, status: 3, stderr: '' }],
     events: says.map(([atMs, event, detail], index) => ({ index, atMs, name: 'm0', event, detail })),
     graveyard: new Map([['m0', JSON.stringify({ Phase: 'running' })]]),
     writtenMs: new Map([['m0', 10]]),
@@ -125,7 +133,7 @@ function restartedMain(bornMs: number): RoundRecord {
     [4_030, 'm0', 'Signal', '15'],
     [4_200, 'm0', 'Exiting', '0'],
   ] as const;
-  const stop = { ...DELETE, fromMs: 4_000, untilMs: 4_001 };
+  const stop = { kind: 'delete', fromMs: 4_000, untilMs: 4_001, isHit: true, written: ['m0', 's0'] } as const;
   const tombstone = JSON.stringify({ Died: '2026-01-01T00:00:00Z', Phase: 'dead', ExitCode: 0, Reason: 'stopped' });
   const life = { status: 0, stderr: '' };
   return {
