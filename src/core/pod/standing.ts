@@ -2,8 +2,8 @@
  * Where another member stands, by its tombstone, its liveness socket and the clock.
  *
  * A tombstone of another session, boot or generation does not exist. A member that vanished without a death is `lost`
- * after 2 s. Without a session or a generation to go by, a death or silence found at the first look counts only after
- * 10 s without a new life. Until then it may be of a reused volume, or of a pod whose containers a rule has restarted.
+ * after 2 s. Without a session or a generation, a death or silence found at the first look counts only after 10 s
+ * without a new life. Until then it may be of a reused volume, or of a pod whose containers a rule has restarted.
  */
 import type { MemberConfig } from '../config.ts';
 import type { Tombstone } from '../format/tombstone.ts';
