@@ -10,8 +10,10 @@ import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { Ask } from '../../src/runtime/graveyard/inbox.ts';
 import { leaveRequest } from '../../src/runtime/graveyard/leave-request.ts';
+import { type VolumeAccess, volumeAt } from '../../src/runtime/graveyard/volume.ts';
 import { Log } from '../../src/runtime/log/log.ts';
 import { Membership } from '../../src/runtime/membership.ts';
+import { ANOTHER_KERNEL } from '../../src/runtime/sleep/why-awake.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
@@ -49,11 +51,18 @@ interface Member {
 }
 
 /** `onListen` decides when the host binds the socket that the membership asks for; by default at once. */
-function memberOf(t: TestContext, dir: string, host: string, onListen = (bind: () => void): void => bind()): Member {
+function memberOf(
+  t: TestContext,
+  dir: string,
+  host: string,
+  onListen = (bind: () => void): void => bind(),
+  volume: Partial<VolumeAccess> = {},
+): Member {
   const log = new Heard();
   const asks = new Told<Ask>();
   const member = mainConfig({ name: 'web' });
-  const membership = new Membership({ dir, member, clock: new SystemClock(), log, tendMs: 50 });
+  const [clock, at] = [new SystemClock(), { ...volumeAt(dir), ...volume }];
+  const membership = new Membership({ dir, volume: at, member, clock, log, tendMs: 50 });
   let server: Server | undefined;
   let hasLeft = false;
   const bind = async (path: string): Promise<void> => {
@@ -130,6 +139,17 @@ it('a member may not sleep through the first tombstone of a life whose socket it
   await waitFor('its next life may be another member', isQuiet([]));
   write('new-1');
   await waitFor('that has said what it is', isQuiet(['job']));
+});
+
+it('no member is looked at for sleep on a volume that another kernel may change', async (t) => {
+  const dir = temporaryDirectory();
+  const looked: string[] = [];
+  const isAnnounced = async (name: string): Promise<boolean> => looked.push(name) < 0;
+  const { membership, claim } = memberOf(t, dir, 'host-a', undefined, { isLocal: async () => false, isAnnounced });
+  await claim();
+  writeTombstone(dir, 'job', { Boot: BOOT, Incarnation: 'old-1' });
+  await membership.rescan();
+  assert.deepEqual([await membership.sleepWatch(), looked], [ANOTHER_KERNEL, []]);
 });
 
 describe('two members of one name', () => {
