@@ -143,7 +143,7 @@ export class Laws {
     const { name, config } = container.member;
     for (const [file, content] of this.#world.volume.files) {
       const read = file === name ? undefined : content.read(file);
-      if (read?.ok !== true || !mattersTo(config, 'own', read.tombstone)) continue;
+      if (read?.ok !== true || !mattersAsleep(config, read.tombstone)) continue;
       const known = container.brain?.state.peers?.[file]?.tombstone;
       if (!isDeepStrictEqual(known, read.tombstone)) this.breaks('sleep', container, `it knows nothing of ${file}`);
     }
@@ -187,10 +187,7 @@ export class Laws {
       if (content === files.get(name) || name === member.name || this.#isToldNow(name, name === by ? why : undefined))
         return false;
       const read = content?.read(name);
-      if (read?.ok !== true) return false;
-      // A sleeping member learns of a restart in place by a request of its own.
-      const { RestartRequested: _restart, ...rest } = read.tombstone;
-      return mattersTo(member.config, 'own', rest);
+      return read?.ok === true && mattersAsleep(member.config, read.tombstone);
     });
     if (unheard.length > 0) this.breaks('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
   }
@@ -547,4 +544,9 @@ function isToldNothing({ kubelet, scenario, containers, troubles }: World): bool
   const isSaid = ({ member, writtenAtMs }: Container): boolean =>
     restartsAll(member.config) && writtenAtMs !== undefined && writtenAtMs < kubelet.restartedAllAtMs;
   return !containers.some(isSaid);
+}
+
+/** A sleeping member learns of a restart in place by a request of its own. */
+function mattersAsleep(config: MemberConfig, { RestartRequested: _restart, ...rest }: Tombstone): boolean {
+  return mattersTo(config, 'own', rest);
 }
