@@ -37,19 +37,14 @@ export function mayHaveBeenAlone(record: RoundRecord, container: ContainerLife):
 /** Its supervisor was paused from before the application ended until init had to leave with the command's code. */
 export function stoodStill(record: RoundRecord, container: ContainerLife, last: ApplicationLife | undefined): boolean {
   const sinceMs = last?.lastMs ?? container.fromMs;
-  const hadToLeave = asksTo(record, container).some(
-    (it) => container.untilMs >= it.fromMs + (it.value ?? 0) - AHEAD_MS,
-  );
-  return (
-    hadToLeave &&
-    hitsOf(record, ['pause-supervisor'], container.member).some(
-      (it) =>
-        it.fromMs <= sinceMs && it.untilMs >= container.untilMs && supervisorKills(record, container.member, it) === 0,
-    )
-  );
+  const { member, untilMs } = container;
+  const hadToLeave = asksTo(record, container).some((it) => untilMs >= it.fromMs + (it.value ?? 0) - AHEAD_MS);
+  // A paused supervisor that is killed has a successor, which is not paused.
+  const pauses = hitsOf(record, ['pause-supervisor'], member).filter((it) => supervisorKills(record, member, it) === 0);
+  return hadToLeave && pauses.some((it) => it.fromMs <= sinceMs && it.untilMs >= untilMs);
 }
 
-/** Init leaves this much before the end of the grace period at the earliest. */
+/** Without a supervisor init leaves at most this long before the grace period ends. */
 const AHEAD_MS = 500;
 
 /** Before this moment the sidecar cannot have known its mains finished; infinite: they never did. */

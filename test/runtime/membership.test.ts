@@ -144,7 +144,10 @@ it('a member may not sleep through the first tombstone of a life whose socket it
 it('no member is looked at for sleep on a volume that another kernel may change', async (t) => {
   const dir = temporaryDirectory();
   const looked: string[] = [];
-  const isAnnounced = async (name: string): Promise<boolean> => looked.push(name) < 0;
+  const isAnnounced = async (name: string): Promise<boolean> => {
+    looked.push(name);
+    return false;
+  };
   const { membership, claim } = memberOf(t, dir, 'host-a', undefined, { isLocal: async () => false, isAnnounced });
   await claim();
   writeTombstone(dir, 'job', { Boot: BOOT, Incarnation: 'old-1' });

@@ -163,7 +163,8 @@ export class Graveyard {
     const { volume, isQuiet = () => false, inbox } = this.#options;
     const boot = inbox?.self()?.boot;
     const quiet = new Set<Member>();
-    for (const member of boot === undefined ? [] : this.#members) {
+    if (boot === undefined) return quiet;
+    for (const member of this.#members) {
       const { tombstone, vanished } = member;
       if (vanished || tombstone.Boot !== boot || !isQuiet(tombstone)) continue;
       // One call after the other, as in a scan.
