@@ -5,20 +5,18 @@ import { Judge } from './judge.ts';
 
 /** What goes to a slow volume first delays it. */
 const LATE_MS = 200;
-/** A supervisor may come later, and takes this long until it acts. */
-const NEW_MS = 1_000;
 
 export class Drains extends Judge {
   /** Since when each application has given no other answer than that it is idle; absent: it is busy. */
   readonly #idleSinceMs = new Map<Container, number>();
-  /** When each was last seen before its drain, which counts from a request that it may hear of later. */
+  /** Since when each could end a drain: it has its supervisor, and has heard of the request that the drain is for. */
   readonly #freeMs = new Map<Container, number>();
 
   /** Whether this step may end the drain, or had to. */
   stepped(container: Container, { before, event, after }: Step): void {
     const { idleWhen } = container.member.config;
     const why = before.traffic?.ended === undefined ? after.traffic?.ended : undefined;
-    if (before.traffic === undefined) this.#freeMs.set(container, this.world.agenda.monoMs);
+    if (before.traffic === undefined || event.type === 'booted') this.#freeMs.set(container, this.world.agenda.monoMs);
     if (why === 'max') this.#judgeLongest(container, before.stop?.earliestMs);
     if (idleWhen === undefined) return;
     this.#hear(container, before.tasks, event);
@@ -36,7 +34,7 @@ export class Drains extends Judge {
     const { agenda, calmAtMs } = this.world;
     const dueMs = Math.max(earliestMs, this.#freeMs.get(container) ?? 0);
     const lateMs = agenda.monoMs - dueMs;
-    if (calmAtMs > dueMs + agenda.bootAtMs || container.sinceBrainMs < lateMs + NEW_MS) return;
+    if (calmAtMs > dueMs + agenda.bootAtMs) return;
     this.world.judges('drain');
     if (lateMs > LATE_MS) this.breaks('drain', container, `its drain ends ${lateMs} ms late`);
   }
