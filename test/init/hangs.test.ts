@@ -1,13 +1,12 @@
 /** A supervisor that hangs, judged by its own `due` or by the CPU that it uses, also when not even KILL ends it. */
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { NODE } from '../helpers/paths.ts';
 import { hasEnded, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Build, built, SANITIZED, STATIC } from './builds.ts';
+import { hold } from './compiled.ts';
 import { AGENT, type Bench, begin, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { hangMs: 2_000 }) }];
@@ -23,6 +22,19 @@ onHasty('A3 init replaces a supervisor whose next commit is overdue', async (ben
   assert.doesNotMatch(init.stderr(), /not in the protocol/);
   init.write('echo alive\n');
   await init.says('alive');
+});
+
+onHasty('A3 init replaces a supervisor that hangs while nothing is due when the application ends', async (bench) => {
+  const { init, supervisor } = await begin(bench);
+  supervisor.commit('ack', 1);
+  await hasPassed(bench, supervisor, supervisor.sent);
+  send(supervisor.about.pid, 'SIGSTOP');
+  await waitFor('the supervisor stands still', () => stateOf(supervisor.about.pid) === 'T');
+  init.write('exit 3\n');
+  const second = await init.supervisor();
+  await second.skip('exited', 'group-gone');
+  second.commit('exit', 3);
+  assert.deepEqual(await init.ended, { code: 3, signal: null });
 });
 
 onHasty('A3 init replaces a supervisor that hangs before its first commit', async (bench) => {
@@ -87,12 +99,7 @@ onHasty(
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();
     await first.expect('spawned');
-    const holder = spawn(compiled(bench, 'corpse.c'), [String(first.about.pid)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => holder.kill('SIGKILL'));
-    const [said] = await once(holder.stdout, 'data');
-    assert.equal(String(said), 'held\n');
+    const holder = await hold(bench, t, 'corpse.c', first.about.pid);
     send(first.about.pid, 'SIGKILL');
     const second = await init.supervisor();
     assert.equal(stateOf(first.about.pid), 'Z', 'it is dead, and init cannot know');
@@ -107,6 +114,29 @@ onHasty(
     assert.deepEqual(await init.ended, { code: 3, signal: null });
   },
   [STATIC, SANITIZED],
+);
+
+onHasty(
+  'init keeps the output of a helper that starts before the sleeping supervisor is reaped',
+  async (bench, t) => {
+    const { init, supervisor } = await begin(bench);
+    const holder = await hold(bench, t, 'corpse.c', supervisor.about.pid);
+    const exec = [
+      'exec',
+      '1',
+      '4096',
+      '3',
+      'sh',
+      '-c',
+      `echo hello; while [ ! -e '${bench.path('gate')}' ]; do sleep 0.05; done`,
+    ];
+    supervisor.raw(Buffer.concat([['ack', '1', 'sleep'], exec].map((it) => encodeFrame(['commit', ...it]))));
+    const second = await init.supervisor();
+    holder.kill('SIGKILL');
+    writeFileSync(bench.path('gate'), '');
+    assert.deepEqual(await second.expect('helper-ended'), ['1', 'code', '0', 'hello\n']);
+  },
+  [STATIC],
 );
 
 /** Replaces Node; returns the pids of all that were started. */
@@ -126,13 +156,4 @@ function ticksOf(pid: number): string {
   } catch {
     return '';
   }
-}
-
-function compiled(bench: Bench, source: string): string {
-  const path = bench.path(source.replace('.c', ''));
-  const { status, stderr } = spawnSync('cc', ['-O1', '-o', path, join(import.meta.dirname, source)], {
-    encoding: 'utf8',
-  });
-  assert.equal(status, 0, stderr);
-  return path;
 }

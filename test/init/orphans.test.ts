@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { argumentsOf, childrenOf, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { attend, begin, canUnshare, onBench, PID_NAMESPACE, shell } from './scripted.ts';
+import { compiled } from './compiled.ts';
+import { AGENT, attend, begin, canUnshare, onBench, PID_NAMESPACE, shell } from './scripted.ts';
 
 const COUNT = 10_000;
 
 onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
-  const { init, supervisor } = await attend(bench, ['--', makeOrphans(bench.dir), String(COUNT)], {
+  const { init, supervisor } = await attend(bench, ['--', compiled(bench, 'orphans.c'), String(COUNT)], {
     launcher: PID_NAMESPACE,
   });
   assert.equal(supervisor.hello[3], '1', 'it is PID 1');
@@ -25,6 +24,15 @@ onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, 
   await supervisor.expect('group-gone');
   supervisor.commit('exit', 5);
   assert.deepEqual(await init.ended, { code: 5, signal: null });
+});
+
+onBench('init reaps a child that had ended before init was there', async (bench) => {
+  const init = bench.start(['--', ...AGENT], {
+    launcher: [compiled(bench, 'zombie.c')],
+    env: { SEXTON_LOG_LEVEL: undefined },
+  });
+  await init.says('up');
+  await waitFor('only the application is left', () => childrenOf(init.pid).length === 1);
 });
 
 onBench('the exit of PID 1 ends the whole namespace with its code', async (bench, t) => {
@@ -50,12 +58,3 @@ onBench('init adopts and reaps orphans silently where it is not PID 1', async (b
   init.write('exit 0\n');
   await supervisor.expect('exited');
 });
-
-function makeOrphans(dir: string): string {
-  const path = join(dir, 'orphans');
-  const { status, stderr } = spawnSync('cc', ['-O1', '-o', path, join(import.meta.dirname, 'orphans.c')], {
-    encoding: 'utf8',
-  });
-  assert.equal(status, 0, stderr);
-  return path;
-}

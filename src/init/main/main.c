@@ -18,7 +18,7 @@
 static int timeout(struct init *init) {
   const int64_t times[] = {
       init->children.check_at,      init->helpers.check_at,         init->strays.sweep_at,
-      init->liveness.accept_at,     init->supervisor.start_at,      next_watch(&init->supervisor),
+      init->liveness.accept_at,     init->supervisor.start_at,      next_watch(init),
       next_own_step(init),          leaves_at(init),                next_look(&init->directory),
       prepared_until(init),         next_notification(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
@@ -239,6 +239,7 @@ int main(int argc, char **argv, char **env) {
   init->self.pid = getpid();
   init->self.parent = getppid();
   init->self.is_pid1 = init->self.pid == 1;
+  init->has_to_reap = true; /* a child of the program that has become init may have ended before */
   bool foreground = wants_foreground(&init->in);
   find_node(&init->node, &init->in, !foreground);
   if (foreground) run_in_foreground(init);

@@ -152,6 +152,5 @@ bool has_gone_to_sleep(struct init *init) {
   init->supervisor.start_at = sleep->is_asleep ? NEVER : now_ms();
   release_pages(storage->in, sizeof storage->in);
   release_pages(storage->out, sizeof storage->out);
-  release_pages((char *)storage->outputs, sizeof storage->outputs);
   return true;
 }

@@ -120,11 +120,12 @@ static int64_t cpu_used_ns(pid_t pid) {
   return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
 }
 
-int64_t next_watch(const struct supervisor *supervisor) {
-  const struct watch *watch = &supervisor->watch;
-  if (supervisor->pid == 0) return NEVER;
+int64_t next_watch(const struct init *init) {
+  const struct watch *watch = &init->supervisor.watch;
+  if (init->supervisor.pid == 0) return NEVER;
   if (watch->abandon_at != NEVER) return watch->abandon_at;
-  return watch->looked_at != NEVER ? watch->looked_at + TURN_MS : watch->due;
+  /* This turn of the loop may have queued the first event after the watchdog looked. */
+  return watch->looked_at != NEVER ? watch->looked_at + TURN_MS : owes_since(init);
 }
 
 bool watch_supervisor(struct init *init) {

@@ -51,7 +51,7 @@ int64_t supervisor_lost_at(const struct init *init);
 /* KILLs a supervisor that hangs; true when one that was KILLed long ago is to be abandoned. */
 bool watch_supervisor(struct init *init);
 /* When that has to be called next. */
-int64_t next_watch(const struct supervisor *supervisor);
+int64_t next_watch(const struct init *init);
 
 /* ignore.c */
 /* Makes the new process of the supervisor ignore signals, also after exec. */
