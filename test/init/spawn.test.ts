@@ -12,6 +12,8 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { send } from '../helpers/process.ts';
+import { hold } from './compiled.ts';
 import { attend, begin, onBench, REFUSED, shell } from './scripted.ts';
 
 /** By default these kill: signal(7). 32 and 33 belong to the C libraries and no shell sends them. */
@@ -40,6 +42,30 @@ onBench('init reports that a child has dumped core', async (bench, t) => {
   const { supervisor } = await attend(bench, shell('ulimit -c unlimited && kill -QUIT $$'), { cwd: bench.dir });
   await supervisor.expect('spawned');
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(constants.signals.SIGQUIT), '1']);
+});
+
+onBench('a signal reaches a child that has not run yet', async (bench, t) => {
+  const { init, supervisor } = await attend(bench);
+  const holder = await hold(bench, t, 'newborn.c', supervisor.about.ppid);
+  supervisor.commit('spawn', 1, 0, 2, 'sleep', 1000);
+  supervisor.commit('kill', 1, constants.signals.SIGTERM);
+  await supervisor.expect('spawned');
+  // What comes after the commit's `kill` shows that it was carried out.
+  send(init.pid, 'SIGUSR1');
+  await supervisor.expect('signal');
+  holder.kill('SIGKILL');
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(constants.signals.SIGTERM), '0']);
+});
+
+onBench('a helper that has not run yet can be ended', async (bench, t) => {
+  const { init, supervisor } = await attend(bench);
+  const holder = await hold(bench, t, 'newborn.c', supervisor.about.ppid);
+  supervisor.commit('exec', 1, 0, 2, 'sleep', 1000);
+  supervisor.commit('end-helper', 1);
+  send(init.pid, 'SIGUSR1');
+  await supervisor.expect('signal');
+  holder.kill('SIGKILL');
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'signal', '9', '']);
 });
 
 onBench('init reports exit codes unchanged', async (bench) => {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
+import { compiled } from './compiled.ts';
 import type { Supervisor } from './connection.ts';
 import { type Bench, begin, type Init, onBench } from './scripted.ts';
 
@@ -16,6 +17,17 @@ onBench('group-gone counts the strays that are left, and a sweep ends them', asy
   supervisor.commit('sweep', TERM);
   assert.deepEqual(await supervisor.expect('strays-gone'), []);
   for (const pid of pids) assert.equal(stateOf(pid), undefined);
+});
+
+onBench('a group of which only zombies are left is gone, and its stray is counted', async (bench) => {
+  const { init, supervisor } = await begin(bench);
+  init.write(`${compiled(bench, 'zombie.c')} setsid sh -c 'echo left; exec sleep 1000' &\n`);
+  await init.says('left');
+  init.write('exit 3\n');
+  await supervisor.expect('exited');
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '1']);
+  supervisor.commit('sweep', KILL);
+  await supervisor.expect('strays-gone');
 });
 
 onBench('a sweep without a stray is over at once', async (bench) => {

@@ -72,6 +72,7 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
     push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = id, .value = error});
     return;
   }
+  setpgid(pid, pid); /* the child may not have run yet; one that has executed its program refuses: setpgid(2) */
   children->last_status = -1;
   children->list[children->count++] = (struct child){.id = id, .pid = pid};
   push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
@@ -82,7 +83,7 @@ uint64_t take_gone_child(struct children *children) {
   for (size_t i = 0; i < children->count; i++) {
     struct child *child = &children->list[i];
     if (!child->exited) continue;
-    if (kill(-child->pid, 0) == -1 && errno == ESRCH) {
+    if (is_group_gone(child->pid)) {
       uint64_t id = child->id;
       children->count--;
       for (; i < children->count; i++) children->list[i] = children->list[i + 1];

@@ -89,7 +89,9 @@ void start_helper(struct init *init, uint64_t id, size_t limit, char *const argv
 
 void end_helper(struct helpers *helpers, uint64_t id) {
   struct helper *helper = find_helper(helpers, id);
-  if (helper && helper->stage == HELPER_RUNNING) kill(-helper->pid, SIGKILL);
+  if (!helper || helper->stage != HELPER_RUNNING) return;
+  /* Its process may not have run yet, and leads no group then. */
+  if (kill(-helper->pid, SIGKILL) == -1) kill(helper->pid, SIGKILL);
 }
 
 void end_all_helpers(struct helpers *helpers) {

@@ -262,7 +262,7 @@ void end_as_prepared(struct init *init) {
   /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
   if (*prelude && (!is_asleep || event->at > queue->events[0].at + reflexes->patience_ms)) return;
   if (!find_end(reflexes, prelude, is_killed ? SIGNAL_EXIT + event->value : event->value, &end)) return;
-  if (kill(-child->pid, 0) == 0 || errno != ESRCH || count_strays(init) > 0) return;
+  if (!is_group_gone(child->pid) || count_strays(init) > 0) return;
   reflexes->end_child = reflexes->mains_child = 0;
   event->wall = wall_at(event->at);
   struct course course = {queue->events, is_killed ? 128 + event->value : event->value};

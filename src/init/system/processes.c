@@ -108,7 +108,7 @@ static bool is_stopped(const struct process *process) {
 
 struct members {
   pid_t group;
-  size_t seen;
+  size_t seen, living;
 };
 
 static void continue_member(void *with, const struct process *process) {
@@ -136,6 +136,20 @@ void signal_target(pid_t target, int number) {
   if (number != SIGTERM && number != SIGHUP && number != SIGINT && number != SIGQUIT) return;
   sched_yield(); /* lets the handler run before the search on a shared CPU */
   continue_stopped(target);
+}
+
+static void see_member(void *with, const struct process *process) {
+  struct members *members = with;
+  if (process->group != members->group) return;
+  members->seen++;
+  members->living += process->state != 'Z' && process->state != 'X';
+}
+
+bool is_group_gone(pid_t group) {
+  struct members members = {.group = group};
+  if (kill(-group, 0) == -1) return errno == ESRCH;
+  /* A parent that lives elsewhere may never reap a zombie, and kill(2) finds that. */
+  return visit_processes(see_member, &members) && members.seen > 0 && members.living == 0;
 }
 
 pid_t parent_of(pid_t pid) {

@@ -67,6 +67,8 @@ void say(const char *first, const char *second, const char *third);
 /* processes.c */
 /* Signals a pid, or the group of a negative one. A signal that asks for an end also continues stopped processes. */
 void signal_target(pid_t target, int number);
+/* Whether no process of this group is left but zombies. Without /proc a zombie counts. */
+bool is_group_gone(pid_t group);
 /* -1: there is no such process, or no /proc. */
 pid_t parent_of(pid_t pid);
 /* Visits each child of init that is no zombie; returns how many visits were true. It finds none without /proc. */
