@@ -20,12 +20,17 @@ function hook(stage: Stage, name: string, options: MemberOptions = {}): string {
   return `exec:${member(stage, name, options).join(' ')}`;
 }
 
-function start(stage: Stage, flags: readonly string[], options: MemberOptions): Container {
+function start(
+  stage: Stage,
+  flags: readonly string[],
+  options: MemberOptions,
+  command = member(stage, 'app', { counter: stage.scratch.path('lives'), ...options }),
+): Container {
   const { scratch } = stage;
   const declared = ['--name', 'app', '--graveyard', scratch.graveyard, '--restart-policy', 'Never'];
   return startContainer(scratch, {
     flags: [...declared, ...flags],
-    command: member(stage, 'app', { counter: scratch.path('lives'), ...options }),
+    command,
     ...limitOf(stage),
   });
 }
@@ -98,6 +103,21 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     await waitFor('init is alone', () => /no room; the application goes on without it/.test(container.stderr()));
     await kill(container, 'app');
     await waitForEvent(stage.scratch.log, 'app', 'Starting', 2);
+    await container.kill();
+  });
+
+  scenario('a dead command whose workers leave a supervisor no room is restarted by its policy', async (stage) => {
+    const first = member(stage, 'app', { counter: stage.scratch.path('lives') }).join(' ');
+    const worker = member(stage, 'worker', { fill: LIMIT_MB - 14, ignore: 'TERM' }).join(' ');
+    const container = start(stage, ['--restart', 'on-failure', ...AWAKE], {}, [
+      'sh',
+      '-c',
+      `${worker} & exec ${first}`,
+    ]);
+    await waitFor('init is alone', () => /no room; the application goes on without it/.test(container.stderr()));
+    await kill(container, 'app');
+    await waitForEvent(stage.scratch.log, 'app', 'Starting', 2);
+    assert.equal(container.stderr().match(/goes on without it/g)?.length, 1);
     await container.kill();
   });
 

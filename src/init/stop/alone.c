@@ -31,10 +31,12 @@ int64_t leaves_at(const struct init *init) {
 void leave_without_supervisor(struct init *init) {
   const struct children *children = &init->children;
   if (init->alone && children->last_id == 0) leave(init, EXIT_OWN_ERROR);
+  const struct child *rest = find_last_child(&init->children);
   bool late = leaves_at(init) <= now_ms();
   if (children->last_status < 0 || (!init->alone && !late)) return;
   if (init->supervisor.lacks_room && !late) {
-    /* What the command had is free now: a supervisor records the end, and restarts the command by its policy. */
+    /* Without the memory of the command a supervisor can record the end, and restart the command by its policy. */
+    if (rest) return signal_group(rest, SIGKILL);
     init->alone = init->supervisor.lacks_room = false;
     forgive_failures(&init->supervisor);
     init->supervisor.start_at = now_ms();
