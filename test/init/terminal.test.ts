@@ -6,7 +6,7 @@ import { stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Bench, canUnshare, type Init, onBench, PID_NAMESPACE } from './scripted.ts';
 
-const { SIGINT, SIGCONT } = constants.signals;
+const { SIGINT, SIGCONT, SIGWINCH } = constants.signals;
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
 
@@ -71,6 +71,19 @@ onBench('init marks a signal from the terminal, and does not report a change of 
   init.write(CTRL_C);
   const [name, seq, , ...rest] = await supervisor.next();
   assert.deepEqual([name, seq, ...rest], ['signal', '1', String(SIGINT), '0', '1']);
+});
+
+onBench('a change of the window size reaches an application in the background', async (bench) => {
+  writeFileSync(bench.path('winch'), 'trap "echo winch; exit 0" WINCH; echo up; while :; do sleep 0.02; done\n');
+  const init = onTerminal(bench, `exec ${bench.sexton} -- sh ${bench.path('winch')} </dev/null`);
+  const supervisor = await init.supervisor();
+  await supervisor.expect('spawned');
+  await init.says('up');
+  const terminal = readlinkSync(`/proc/${supervisor.about.ppid}/fd/1`);
+  assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGWINCH));
+  supervisor.commit('kill', 1, SIGWINCH);
+  await init.says('winch');
 });
 
 onBench('P05 Ctrl-Z stops the application and init with it, and fg continues both', async (bench) => {

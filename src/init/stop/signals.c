@@ -47,9 +47,11 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   bool from_terminal = info->ssi_code == SI_KERNEL;
   if (number == SIGCHLD) return; /* the loop reaps, whatever it says */
   if (!from_terminal && (pid_t)info->ssi_pid == init->self.pid) return;
-  if (from_terminal && number == SIGWINCH) return; /* the kernel sends it to the foreground child */
   const struct child *child = find_last_child(children);
-  if (number == SIGCONT && child && !child->exited && children->foreground == 0) give_terminal(children, child);
+  bool runs = child && !child->exited;
+  /* The kernel sends it to the child in the foreground. */
+  if (from_terminal && number == SIGWINCH && (!runs || children->foreground != 0)) return;
+  if (number == SIGCONT && runs && children->foreground == 0) give_terminal(children, child);
   bool stops = is_stop(&forwarding->fallback, number);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
   if (forward(children, &forwarding->once, &event)) {
