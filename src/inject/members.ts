@@ -173,10 +173,9 @@ function derived(view: ContainerView, role: Member['role'], argv: readonly strin
     const graceMs = hookMs === 0 ? allMs : Math.max(LEAST_MS, allMs - hookMs);
     flags.push(['gracePeriod', FLAGS.gracePeriod.format(graceMs)]);
   }
-  const isKnown = presetOf(startedBy(argv).program) !== undefined;
-  if (isKnown) flags.push(['stop', 'auto']);
+  if (presetOf(startedBy(argv).program) !== undefined) flags.push(['stop', 'auto']);
   const signal = signalNumber(stopSignal ?? 'TERM');
-  if (!isKnown && signal !== undefined && signal !== SIGTERM && signal !== SIGINT)
+  if (signal !== undefined && signal !== SIGTERM && signal !== SIGINT)
     flags.push(['stopSignals', FLAGS.stopSignals.format([SIGTERM, SIGINT, signal])]);
   return flags;
 }

@@ -83,7 +83,10 @@ describe('what sexton inject adds', () => {
   it('the grace period is less the hook of the kubelet, and a known server gets --stop auto', async () => {
     const hook = '    lifecycle: {preStop: {sleep: {seconds: 10}}}\n';
     const { containers } = await specOf(podOf(`  - name: a\n    image: nginx\n${hook}`));
-    assert.equal(flagsOf(containers[0]).join(' '), '--restart-policy Always --stop auto --grace-period 20s');
+    assert.equal(
+      flagsOf(containers[0]).join(' '),
+      '--restart-policy Always --stop auto --grace-period 20s --stop-signals TERM,INT,QUIT',
+    );
   });
 
   it('restart rules and the policy of a container become flags', async () => {
@@ -281,6 +284,17 @@ describe('what sexton inject refuses', () => {
       const images = new Map([['app:latest', { entrypoint: ['/app'], stopSignal }]]);
       const text = await injectedText(podOf('  - {name: a, image: app}\n'), { images });
       assert.equal(/--stop-signals, "?([A-Z0-9,]+)/.exec(text.replaceAll('\n', ' '))?.[1], flag);
+    });
+
+  for (const [server, annotations] of [
+    ['nginx', ''],
+    ['nginx', '    inject.sexton.dev/stop: "QUIT:20s,KILL"\n'],
+    ['gunicorn', ''],
+  ] as const)
+    it(`an image's stop signal is one for ${server}, ${annotations === '' ? 'by itself' : 'with a ladder'}`, async () => {
+      const images = new Map([['app:latest', { entrypoint: [server], stopSignal: 'SIGQUIT' }]]);
+      const text = await injectedText(podOf('  - {name: a, image: app}\n', '', annotations), { images });
+      assert.match(text.replaceAll('\n', ' '), /--stop-signals, "?TERM,INT,QUIT/);
     });
 
   it('an image that differs by platform is injected only where the pod names its platform', async () => {

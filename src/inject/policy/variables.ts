@@ -64,7 +64,7 @@ export const COMMAND_VARIABLES: Variables = {
   ?'grace-period': variables.graceSeconds[c.name] == 0 ? optional.none()
     : optional.of(string(variables.graceSeconds[c.name]) + 's'),
   ?'stop': variables.isServer[c.name] ? optional.of('auto') : optional.none(),
-  ?'stop-signals': variables.isServer[c.name] || variables.signal[c.name] in ['TERM', 'INT'] ? optional.none()
+  ?'stop-signals': variables.signal[c.name] in ['TERM', 'INT'] ? optional.none()
     : optional.of('TERM,INT,' + variables.signal[c.name])
 }`),
   words: byName(`['${PROGRAM}', 'run']
