@@ -1,12 +1,13 @@
 /** The program `sexton-sockets`, asked by the supervisor's own class about real connections. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Connection, EVER, Informant } from '../../src/runtime/traffic/informant.ts';
+import { NODE } from '../helpers/paths.ts';
 import { buildRefuse } from '../helpers/program.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor, within } from '../helpers/wait.ts';
@@ -88,6 +89,20 @@ test('an informant that cannot run or is closed gives no answer, at once', async
   const answer = informant.ask(EVER);
   informant.close();
   assert.equal(await within('an answer', answer), undefined);
+});
+
+test('an informant that finds no free descriptor says so, and gives no answer', () => {
+  const path = join(import.meta.dirname, '../../src/runtime/traffic/informant.ts');
+  const script = `
+    import { openSync } from 'node:fs';
+    import { Informant } from ${JSON.stringify(path)};
+    try { for (;;) openSync('/dev/null'); } catch {}
+    const informant = new Informant('/bin/cat');
+    console.log(await informant.ask(0), informant.refusal);
+  `;
+  const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', NODE, '--input-type=module', '-e', script];
+  const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' });
+  assert.equal(stdout, 'undefined sexton-sockets finds no free descriptor\n', stderr);
 });
 
 function begin(t: TestContext, init: string | undefined): Informant {

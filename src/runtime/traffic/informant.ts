@@ -38,10 +38,16 @@ export class Informant {
       return;
     }
     const program = spawn(init, { argv0: 'sexton-sockets', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    program.on('error', () => this.#end(ENDED));
+    // Then Node gives it no pipes, which its types do not say.
+    if ((program.stdin as Writable | undefined) === undefined) {
+      this.#refusal = 'sexton-sockets finds no free descriptor';
+      return;
+    }
     this.#process = program;
     // A question may fail before a refusal is read, which then is the reason. `close` comes after both.
     program.stdin.on('error', () => {});
-    for (const part of [program, program.stdout]) part.on('error', () => this.#end(ENDED));
+    program.stdout.on('error', () => this.#end(ENDED));
     program.once('close', () => this.#end(ENDED));
     program.stdout.setEncoding('latin1').on('data', (chunk: string) => this.#take(chunk));
   }
