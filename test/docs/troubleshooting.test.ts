@@ -8,6 +8,8 @@ import { textOf } from './pages.ts';
 const PAGE = textOf('docs/troubleshooting.md');
 /** A template with fewer letters fits nearly any line. */
 const FEWEST_LETTERS = 5;
+/** A fence and its language. Markdown does not show what else stands on that line. */
+const FENCE = /^ *```\w*$/;
 const DETAILS = / (reason|signal|exitCode|phase|detail)=.*$/;
 
 const templates = globSync('src/**/*.{ts,c}', { cwd: ROOT }).map(textOf).flatMap(templatesOf);
@@ -22,6 +24,13 @@ test('every line of the log on the page is one that the program prints', () => {
 test('a line that the program does not print is seen', () => {
   for (const line of ['the mains are finished', 'no main named work was seen; check --mains'])
     assert.ok(!templates.some((template) => template.test(line)), line);
+});
+
+test('a fence on the page stands on a line of its own', () => {
+  const wrong = PAGE.split('\n').filter((line) => line.includes('```') && !FENCE.test(line));
+  assert.deepEqual(wrong, []);
+  assert.doesNotMatch('```log the mains have finished', FENCE);
+  assert.doesNotMatch('the mains have finished ```', FENCE);
 });
 
 function shownLines(): string[] {

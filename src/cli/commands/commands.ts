@@ -91,7 +91,8 @@ be read, or has nothing to check; all others were checked. 125: wrong flags.
 
 const IMAGES = `An input is what podman image inspect or docker image inspect prints, what
 podman save or docker save writes, an OCI layout, or - for one of them on
-standard input. Only what is saved tells which shell /bin/sh is.
+standard input. Only a label that names a well-known base image tells which
+shell /bin/sh is.
 
 podman save example.com/web:1 | sexton images lock -o images.json -
 docker image inspect web:1 api:1 | sexton images lock -o images.json -
