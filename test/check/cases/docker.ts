@@ -36,6 +36,7 @@ export const DOCKER_CASES: Cases = {
       [`FROM debian:12\nENTRYPOINT ${script}\n`, /^error /, false],
     ]),
     'such characters in quotes': ["FROM debian:12\nCMD a 'b*' \\~\n", /^error /, 'CMD ["a", "b*", "~"]'],
+    'an entrypoint without a command': ['FROM debian:12\nENTRYPOINT run it\n', /^error /, 'ENTRYPOINT ["run", "it"]'],
     'an entrypoint that ignores the command behind it': [
       'FROM debian:12\nENTRYPOINT run it\nCMD ["--help"]\n',
       /^error /,
