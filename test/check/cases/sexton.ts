@@ -8,6 +8,10 @@ const member = (name: string, flags: string, rest = UID + mount()): string =>
   `- name: ${name}\n  image: example.com/${name}:1\n  command: [/sexton/sexton, run, --name, ${name}, ${flags}--restart-policy, Never, --, /bin/server]\n${rest}`;
 const VOLUMES = 'volumes: [{name: graveyard, emptyDir: {}}]\n';
 const pair = (work: string, proxy: string, volumes = VOLUMES): string => job(work + proxy, volumes);
+const claimed = (volume: string): string =>
+  deployment(member('work', ''), VOLUMES)
+    .replace('kind: Deployment', 'kind: StatefulSet')
+    .replace(/^spec:\n/m, `spec:\n  volumeClaimTemplates: [{metadata: {name: ${volume}}}]\n`);
 const sidecar = (flags = '--mains, work, ', rest?: string): string =>
   member('proxy', `--role, sidecar, ${flags}`, rest);
 const hook = (seconds: number): string => `  lifecycle: {preStop: {sleep: {seconds: ${seconds}}}}\n`;
@@ -146,6 +150,11 @@ export const SEXTON_CASES: Cases = {
       /proxy: .*is a hostPath/,
     ],
     'a volume that is not told': pair(member('work', ''), sidecar(), 'volumes: []\n'),
+    'a volume that a StatefulSet claims in the place of an emptyDir': [
+      claimed('graveyard'),
+      /^error @- .* work: the graveyard \/graveyard is a persistentVolumeClaim, which outlives the pod/,
+    ],
+    'a volume beside one that a StatefulSet claims': claimed('data'),
     'two volumes': [
       pair(
         member('work', ''),
