@@ -206,6 +206,19 @@ export const SEXTON_CASES: Cases = {
     'a volume elsewhere': install(INSTALL, '64Mi', '/data'),
     'a volume of a like name': install('command: [/sexton/sexton, install, /target2]', '64Mi'),
     'a directory of the volume': [install('command: [/sexton/sexton, install, /target/bin]', '64Mi'), /^error /],
+    'a volume before a flag': [install('command: [/sexton/sexton, install, /target, --remove-old]', '64Mi'), /^error /],
+    'a volume before the value of a flag': [
+      install('command: [/sexton/sexton, install, /target, --graveyard, /graveyard]', '64Mi'),
+      /^error /,
+    ],
+    'a small graveyard beside the volume': install(
+      'command: [/sexton/sexton, install, /sexton, --graveyard, /target]',
+      '64Mi',
+    ),
+    'an empty command of its own image': [
+      install('command: [], args: [install, /target]', '64Mi', '/target', 'example.com/sexton:1'),
+      /^error /,
+    ],
     'a volume of just its size': install(INSTALL, '85Mi'),
     'a volume of almost its size': [install(INSTALL, '84Mi'), /^error /],
     'a size in powers of ten': [install(INSTALL, '89M'), /^error /],
