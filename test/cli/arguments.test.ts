@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readArguments, readLeadingFlags } from '../../src/cli/commands/arguments.ts';
-import { COMMAND_NAMES, COMMANDS, type CommandFlag } from '../../src/cli/commands/commands.ts';
+import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
+import type { CommandFlag } from '../../src/config/arguments.ts';
 
 describe('the words after a subcommand', () => {
   it('flags and words come in any order and in both notations, until -- ends the flags', () => {

@@ -195,11 +195,10 @@ function backendsOf({ kind, object, namespace }: Other) {
     .map((ref) => ({ name: textAt(ref, 'name'), namespace: textAt(ref, 'namespace') ?? namespace }));
 }
 
-export function configText(objects: Objects, pod: Pod, map: string, key: string): string | undefined {
-  const found = joinedOf(objects, 'ConfigMap').find(
+export function configMapOf(objects: Objects, pod: Pod, map: string | undefined): LocatedMap | undefined {
+  return joinedOf(objects, 'ConfigMap').find(
     ({ name, namespace }) => name === map && isSameNamespace(namespace, pod.namespace),
-  );
-  return found && textAt(found.object, 'data', key);
+  )?.object;
 }
 
 /** kubectl chooses the namespace of a manifest that names none. */

@@ -100,5 +100,7 @@ export function withFlag(pod: Pod, container: Container, flag: string, value: st
   }
   const list = at(container.node, 'command');
   const index = words[1] === 'run' ? 2 : 1;
-  return list?.kind === 'list' ? insertItems(pod.source, list, index, [`${flag}=${value}`]) : [];
+  return list?.kind === 'list' && list.items.length > 0
+    ? insertItems(pod.source, list, index, [`${flag}=${value}`])
+    : [];
 }

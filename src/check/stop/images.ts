@@ -115,7 +115,9 @@ export function argvOfImage(
 ): readonly string[] | undefined {
   if (image === undefined) return undefined;
   const facts = factsOfImage(image, images);
-  const argv = [...(facts?.entrypoint ?? []), ...(args ?? facts?.cmd ?? [])];
+  // An empty list counts as none, as for the runtime.
+  const given = args?.length === 0 ? undefined : args;
+  const argv = [...(facts?.entrypoint ?? []), ...(given ?? facts?.cmd ?? [])];
   const [first = '-'] = argv;
   // The entrypoint of node runs node with what is an option.
   if (facts === undefined && (first.startsWith('-') || !BASES.test(referenceOf(image).repository))) return undefined;

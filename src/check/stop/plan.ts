@@ -6,16 +6,17 @@ import { basename } from 'node:path';
 import { readCommandLine } from '../../config/argv.ts';
 import { startedBy } from '../../config/notation/program.ts';
 import { presetNamed, presetOf } from '../../config/notation/stop/stop-presets.ts';
-import { type Files, type Resolution, resolveRun } from '../../config/resolve.ts';
+import { type Files, type Resolution, resolveRun, type Source } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
+import { settle } from '../../config/settle.ts';
 import { isRun } from '../../config/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
 import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import type { ComposeService } from '../input/compose.ts';
-import { at, itemsAt, textAt } from '../input/located.ts';
-import { configText, type Objects, type Workload } from '../input/objects.ts';
+import { at, itemsAt, textAt, textsAt } from '../input/located.ts';
+import { configMapOf, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
 import { argvOfImage, factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
@@ -29,6 +30,8 @@ export interface Sexton {
   readonly run: RunConfig | undefined;
   /** Why it would not start. */
   readonly problems: readonly string[];
+  /** Flags whose values may be others, by an environment that is not among the inputs. */
+  readonly unsure: ReadonlySet<string>;
 }
 
 export interface ContainerView {
@@ -67,8 +70,8 @@ type Facts = Omit<ContainerView, 'plan'>;
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);
   const own = factsOfImage(container.image, images)?.env;
-  const env = new Map([...Object.entries(own ?? {}), ...container.env]);
-  const sexton = argv === undefined ? undefined : await sextonOf(argv, { ...container, env }, pod, objects);
+  const layers = [new Map(Object.entries(own ?? {})), ...layersOf(container, pod, objects), container.env];
+  const sexton = argv === undefined ? undefined : await sextonOf(argv, layers, filesOf(container, pod, objects));
   const inner = sexton === undefined ? argv : sexton.run?.program.argv;
   const started = inner === undefined ? undefined : startedBy(inner);
   const script = started && shellCommandOf([started.program, ...started.args]);
@@ -99,18 +102,45 @@ export function programOfImage(image = '', args: readonly string[] = []): string
   return program !== undefined && presetOf(program) !== undefined && word.startsWith('-') ? program : undefined;
 }
 
-async function sextonOf(argv: readonly string[], container: Container, pod: Pod, objects: Objects) {
+/** A part of an environment, which beats those before it; undefined: it is unknown, and may configure sexton. */
+type Layer = ReadonlyMap<string, string | undefined> | undefined;
+
+function layersOf({ node }: Container, pod: Pod, objects: Objects): readonly Layer[] {
+  return itemsAt(node, 'envFrom').map((source) => {
+    const prefix = textAt(source, 'prefix') ?? '';
+    const map = configMapOf(objects, pod, textAt(source, 'configMapRef', 'name'));
+    if (map !== undefined) return new Map([...textsAt(map, 'data')].map(([name, value]) => [prefix + name, value]));
+    return prefix.startsWith(OURS) || OURS.startsWith(prefix) ? undefined : new Map();
+  });
+}
+
+const OURS = 'SEXTON_';
+
+async function sextonOf(argv: readonly string[], layers: readonly Layer[], files: SeenFiles) {
   const rest = flagsOfRun(argv);
   if (rest === undefined) return undefined;
-  const files = filesOf(container, pod, objects);
-  const env = Object.fromEntries([...container.env].map(([name, value = 'from-the-cluster']) => [name, value]));
+  const variables = new Map(layers.flatMap((layer) => [...(layer ?? [])]));
+  const env = Object.fromEntries([...variables].map(([name, value = 'from-the-cluster']) => [name, value]));
   const resolution: Resolution = await resolveRun(rest, env, files);
-  if (resolution.ok) return { run: resolution.run, problems: [] };
-  const hasUnknown = [...container.env].some(([key, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(key));
+  if (resolution.ok) return { run: resolution.run, problems: [], unsure: unsureOf(resolution.sources, layers) };
+  const refused = { run: undefined, unsure: new Set<string>() };
+  const line = readCommandLine(rest);
   // The kubelet replaces variables in sexton's own flags, too.
-  const own = rest.slice(0, readCommandLine(rest).commandAt);
-  const isUnseen = files.missed.length > 0 || hasUnknown || own.some((word) => word.includes('$('));
-  return { run: undefined, problems: isUnseen ? [] : resolution.problems };
+  if (rest.slice(0, line.commandAt).some((word) => word.includes('$('))) return { ...refused, problems: [] };
+  const hasUnknown = [...variables].some(([key, value]) => value === undefined && /^SEXTON_(?!POD_UID$)/.test(key));
+  const isSeen = files.missed.length === 0 && !hasUnknown && !layers.includes(undefined);
+  if (isSeen) return { ...refused, problems: resolution.problems };
+  // A mistake in a flag is one in any environment.
+  const { problems } = settle([line.given], { ...files, command: undefined });
+  return { ...refused, problems: [...line.problems, ...problems] };
+}
+
+/** Flags and what beats the unknown are sure. */
+function unsureOf(sources: readonly Source[], layers: readonly Layer[]): ReadonlySet<string> {
+  if (!layers.includes(undefined)) return new Set();
+  const last = layers.slice(layers.lastIndexOf(undefined) + 1);
+  const unsure = sources.filter(({ source }) => !source.startsWith('--') && !last.some((layer) => layer?.has(source)));
+  return new Set(unsure.map(({ key }) => key));
 }
 
 /** The command line behind `sexton`, where it runs a command; undefined: it is something else. */
@@ -127,8 +157,12 @@ const NO_FILES: Files = {
   },
 };
 
+interface SeenFiles extends Files {
+  readonly missed: readonly string[];
+}
+
 /** The container's files as far as the inputs have them: mounts, and ConfigMaps mounted as files. */
-function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { readonly missed: readonly string[] } {
+function filesOf({ mounts }: Container, pod: Pod, objects: Objects): SeenFiles {
   const missed: string[] = [];
   return {
     ...NO_FILES,
@@ -138,10 +172,10 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): Files & { r
       for (const mount of mounts) {
         if (!path.startsWith(`${mount.path}/`)) continue;
         const volume = pod.volumes.get(mount.volume);
-        const map = textAt(volume, 'configMap', 'name');
+        const map = configMapOf(objects, pod, textAt(volume, 'configMap', 'name'));
         const file = path.slice(mount.path.length + 1);
         const item = itemsAt(volume, 'configMap', 'items').find((one) => textAt(one, 'path') === file);
-        const text = map && configText(objects, pod, map, textAt(item, 'key') ?? file);
+        const text = textAt(map, 'data', textAt(item, 'key') ?? file);
         if (text !== undefined) return text;
       }
       missed.push(path);

@@ -3,11 +3,11 @@
  * order, as `--flag value` or `--flag=value`. A flag occurs at most once unless it may be repeated. After `--` no word
  * is a flag.
  */
-import { parseArgs } from 'node:util';
+import { type CommandFlag, tokensOf } from '../../config/arguments.ts';
 import { nearest } from '../../config/notation/nearest.ts';
 import { choice, show } from '../../config/notation/parse.ts';
 import { SextonError } from '../../text/errors.ts';
-import { COMMANDS, type CommandFlag, type CommandName } from './commands.ts';
+import { COMMANDS, type CommandName } from './commands.ts';
 
 type FlagOf<Name extends CommandName> = (typeof COMMANDS)[Name]['flags'][number];
 type ValueOf<Flag> = Flag extends { readonly isRepeated: true }
@@ -32,7 +32,7 @@ export function readArguments<const Name extends CommandName>(
 ): Arguments<Name> {
   const values: Values = new Map();
   const words: string[] = [];
-  for (const token of tokensOf(subcommand, args)) {
+  for (const token of tokensOf(COMMANDS[subcommand].flags, args)) {
     if (token.kind === 'positional') words.push(token.value);
     else if (token.kind === 'option') takeFlag(subcommand, token, values);
   }
@@ -49,7 +49,7 @@ export function readLeadingFlags<const Name extends CommandName>(
 ): { readonly flags: FlagValues<Name>; readonly rest: readonly string[] } {
   const values: Values = new Map();
   let end = args.length;
-  for (const token of tokensOf(subcommand, args)) {
+  for (const token of tokensOf(COMMANDS[subcommand].flags, args)) {
     if (token.kind !== 'option' || flagNamed(subcommand, token.name) === undefined) {
       end = token.index;
       break;
@@ -65,16 +65,6 @@ export function badArguments(subcommand: string, problem: string): SextonError {
 }
 
 export const refusalOf = (subcommand: string) => (problem: string) => badArguments(subcommand, problem);
-
-/** Not `strict`: sexton words its own messages about wrong flags. */
-function tokensOf(subcommand: CommandName, args: readonly string[]) {
-  const flags: readonly CommandFlag[] = COMMANDS[subcommand].flags;
-  const options = flags.map(({ name, takes, short }) => {
-    const type: 'string' | 'boolean' = takes === undefined ? 'boolean' : 'string';
-    return [name, { type, ...(short && { short }) }] as const;
-  });
-  return parseArgs({ args: [...args], options: Object.fromEntries(options), strict: false, tokens: true }).tokens;
-}
 
 type Values = Map<string, string | true | readonly string[]>;
 

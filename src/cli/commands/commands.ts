@@ -3,19 +3,8 @@
  * line, `sexton help`, the completions and the manual page all read it.
  */
 import { CHECK_FORMATS, TIMELINES } from '../../check/formats/names.ts';
+import { type CommandFlag, INSTALL_FLAGS } from '../../config/arguments.ts';
 import { DELIVERIES } from '../../inject/delivery.ts';
-
-export interface CommandFlag {
-  readonly name: string;
-  /** Shows what a value looks like; undefined: the flag takes none. */
-  readonly takes?: string;
-  readonly help: string;
-  /** One letter that stands for the name. */
-  readonly short?: string;
-  readonly choices?: readonly string[];
-  /** The flag may be given several times; the subcommand checks its values. */
-  readonly isRepeated?: true;
-}
 
 export interface CommandHelp {
   readonly usage: readonly [string, ...string[]];
@@ -198,15 +187,7 @@ Exit code 0: it is written. 125: it is not; the message says why.
   install: {
     usage: ['install [--remove-old] [--expect sha256:DIGEST] [--graveyard DIR] DIR'],
     summary: 'copy this sexton onto a volume, for other containers to run DIR/sexton',
-    flags: [
-      { name: 'remove-old', help: 'Remove what an older sexton left there, even if something may still run from it.' },
-      { name: 'expect', takes: 'sha256:DIGEST', help: 'Install only the sexton whose inventory has this digest.' },
-      {
-        name: 'graveyard',
-        takes: 'DIR',
-        help: 'The shared directory: begin a generation there, as sexton begin does.',
-      },
-    ],
+    flags: INSTALL_FLAGS,
     more: 'Exit code 0: DIR/sexton is complete. 125: it is not; the message says why.\n',
   },
   report: {

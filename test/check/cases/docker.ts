@@ -1,4 +1,4 @@
-import type { Cases } from './case.ts';
+import { type Cases, each } from './case.ts';
 
 export const DOCKER_CASES: Cases = {
   SX601: {
@@ -31,6 +31,22 @@ export const DOCKER_CASES: Cases = {
     'an image of Windows, whose shell is another one':
       'FROM mcr.microsoft.com/windows/servercore:ltsc2022\nCMD powershell -File c:\\app\\run.ps1\n',
     'a stage that is named in other letters': ['FROM debian:12 AS Base\nCMD server\nFROM base\n', /^error /],
+    ...each(['a /b/*.jar', 'a b?', 'a [bc]', 'a ~/b', 'a # b', 'a {b,c}', '! a', 'a "$B"', 'a "`b`"'], (script) => [
+      `${script}, which only a shell understands`,
+      [`FROM debian:12\nENTRYPOINT ${script}\n`, /^error /, false],
+    ]),
+    'such characters in quotes': ["FROM debian:12\nCMD a 'b*' \\~\n", /^error /, 'CMD ["a", "b*", "~"]'],
+    'an entrypoint without a command': ['FROM debian:12\nENTRYPOINT run it\n', /^error /, 'ENTRYPOINT ["run", "it"]'],
+    'an entrypoint that ignores the command behind it': [
+      'FROM debian:12\nENTRYPOINT run it\nCMD ["--help"]\n',
+      /^error /,
+      false,
+    ],
+    'an entrypoint that ignores the command of the stage below': [
+      'FROM debian:12 AS base\nCMD ["--help"]\nFROM base\nENTRYPOINT run it\n',
+      /^error /,
+      false,
+    ],
   },
   SX602: {
     'an ONBUILD, which is for the images that are made from this one':

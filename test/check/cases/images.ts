@@ -44,6 +44,11 @@ export const IMAGE_CASES: Cases = {
       FOUND,
       known({ cmd: ['/bin/sh', '-c', 'prepare && server'], shell: 'dash' }),
     ],
+    'the command of the image beside an empty list': [
+      web('args: []'),
+      FOUND,
+      known({ cmd: ['/bin/sh', '-c', 'prepare && server'], shell: 'dash' }),
+    ],
     'an image by another of its names': [
       web('command: [sh, -c, "a && b"]', 'docker.io/library/web'),
       FOUND,
@@ -57,6 +62,7 @@ export const IMAGE_CASES: Cases = {
   },
   SX801: {
     'a grace period in the variables of the image': [web('ports: []'), FOUND, known(SEXTON)],
+    'a command that is empty, in which no flag can stand': [web('command: []'), FOUND, false, known(SEXTON)],
     'a variable of the manifest, which beats that of the image': [
       web('env: [{name: SEXTON_GRACE_PERIOD, value: 30s}]'),
       known(SEXTON),

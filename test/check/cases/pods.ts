@@ -13,6 +13,11 @@ const barePod = (text: string): string =>
 const scaler = (spec: string): string =>
   `---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, ${spec}}\n`;
 const unsaid = (text: string): string => text.replace('  replicas: 2\n', '');
+const sized = (replicas: number, name = 'web'): string =>
+  deployment(WEB)
+    .replace('replicas: 2', `replicas: ${replicas}`)
+    .replace('metadata: {name: web}', `metadata: {name: ${name}}`);
+const two = (web: string, canary: string): string => `${web}---\n${canary}`;
 const killAll = '  restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [42]}}]\n';
 
 /** As their injectors and documentations write them. */
@@ -165,8 +170,7 @@ export const POD_CASES: Cases = {
       unsaid(deployment(WEB)) + budget('minAvailable: 1'),
       /^error .*with 1 replicas/,
     ],
-    'no replica where none is needed':
-      deployment(WEB).replace('replicas: 2', 'replicas: 0') + budget('minAvailable: 0'),
+    'no replica where none is needed': sized(0) + budget('minAvailable: 0'),
     'two replicas, one of them needed': deployment(WEB) + budget('minAvailable: 1'),
     'a scaler that says no least number, which is 1': [
       deployment(WEB) + budget('minAvailable: 1') + scaler('maxReplicas: 5'),
@@ -183,6 +187,27 @@ export const POD_CASES: Cases = {
     'two workloads of one name, reported once': [
       `${deployment(WEB)}---\n${deployment(WEB)}${budget('minAvailable: 2')}`,
       /^error .*with 2 replicas of web/,
+    ],
+    'all of what is not among the inputs': [budget('minAvailable: "100%"'), /^error .*100% allows no eviction at all$/],
+    'two workloads that have one more than is needed': two(sized(2), sized(2, 'canary')) + budget('minAvailable: 3'),
+    'two workloads of which all are needed': [
+      two(sized(2), sized(3, 'canary')) + budget('minAvailable: 5'),
+      /^error .*minAvailable 5 with 5 replicas of web, canary allows no eviction$/,
+    ],
+    'a workload beside one whose number is not known':
+      two(sized(2), sized(2, 'canary').replace('kind: Deployment', 'kind: DaemonSet')) + budget('minAvailable: 2'),
+    'renderings of different size, of which the smallest counts': [
+      two(sized(3), sized(2)) + budget('minAvailable: 2'),
+      /^error .*with 2 replicas of web/,
+    ],
+    'half of one replica, which is rounded up': [
+      sized(1) + budget('minAvailable: "50%"'),
+      /^error @- \["50%"\] minAvailable 50% with 1 replicas of web/,
+    ],
+    'half of two replicas': deployment(WEB) + budget('minAvailable: "50%"'),
+    'half of what a scaler may raise': [
+      deployment(WEB) + budget('minAvailable: "50%"') + scaler('minReplicas: 1, maxReplicas: 5'),
+      /^warning .*minAvailable 50% with 1 minReplicas/,
     ],
   },
   SX502: {

@@ -8,6 +8,10 @@ const member = (name: string, flags: string, rest = UID + mount()): string =>
   `- name: ${name}\n  image: example.com/${name}:1\n  command: [/sexton/sexton, run, --name, ${name}, ${flags}--restart-policy, Never, --, /bin/server]\n${rest}`;
 const VOLUMES = 'volumes: [{name: graveyard, emptyDir: {}}]\n';
 const pair = (work: string, proxy: string, volumes = VOLUMES): string => job(work + proxy, volumes);
+const claimed = (volume: string): string =>
+  deployment(member('work', ''), VOLUMES)
+    .replace('kind: Deployment', 'kind: StatefulSet')
+    .replace(/^spec:\n/m, `spec:\n  volumeClaimTemplates: [{metadata: {name: ${volume}}}]\n`);
 const sidecar = (flags = '--mains, work, ', rest?: string): string =>
   member('proxy', `--role, sidecar, ${flags}`, rest);
 const hook = (seconds: number): string => `  lifecycle: {preStop: {sleep: {seconds: ${seconds}}}}\n`;
@@ -29,7 +33,57 @@ const partOfImage = deployment(
   'volumes: [{name: data, emptyDir: {}}, {name: sexton, image: {reference: "example.com/sexton:1"}}]\n',
 );
 
+const from = (...sources: readonly string[]): string => `  envFrom: [${sources.join(', ')}]\n`;
+const settings = (data: string, name = 'settings'): string =>
+  `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {${data}}\n`;
+const SETTINGS = '{configMapRef: {name: settings}}';
+const SECRET = '{secretRef: {name: secret}}';
+const lonelySidecar = (rest: string): string => under('--role, sidecar', '', rest);
+const untold = (rest: string, flags = ''): string =>
+  deployment(member('work', flags, UID + mount() + rest).replace('--restart-policy, Never, ', ''), VOLUMES);
+
 export const SEXTON_CASES: Cases = {
+  SX800: {
+    'a graveyard in a ConfigMap': lonelySidecar(from(SETTINGS)) + settings('SEXTON_GRAVEYARD: /graveyard'),
+    'a graveyard that gets its name by a prefix':
+      lonelySidecar(from(`{prefix: SEXTON_, ${SETTINGS.slice(1)}`)) + settings('GRAVEYARD: /graveyard'),
+    'a ConfigMap whose variables are others by a prefix': [
+      lonelySidecar(from(`{prefix: MY_, ${SETTINGS.slice(1)}`)) + settings('SEXTON_GRAVEYARD: /graveyard'),
+      /^error /,
+    ],
+    'a ConfigMap that has no data': [lonelySidecar(from(SETTINGS)) + settings(''), /^error /],
+    'a ConfigMap that is not among the inputs': lonelySidecar(from(SETTINGS)),
+    'a Secret, which may have a graveyard': lonelySidecar(from(SECRET)),
+    'a Secret by whose prefix it may have one': lonelySidecar(from(`{prefix: SEXTON_GRAVE, ${SECRET.slice(1)}`)),
+    'a Secret by whose prefix it has no setting': [lonelySidecar(from(`{prefix: DB_, ${SECRET.slice(1)}`)), /^error /],
+    'a wrong flag beside a Secret': [under('--darin, 5s', '', from(SECRET)), /^error .*unknown flag/],
+    'a wrong value of a flag beside a Secret': [under('--drain, "5"', '', from(SECRET)), /^error .*--drain 5:/],
+    'a wrong setting in a ConfigMap': [
+      under('--linger, 1s', '', from(SETTINGS)) + settings('SEXTON_DRAIN: "5"'),
+      /^error .*SEXTON_DRAIN=5/,
+    ],
+    'a wrong setting that a later ConfigMap mends':
+      under('--linger, 1s', '', from(SETTINGS, '{configMapRef: {name: later}}')) +
+      settings('SEXTON_DRAIN: "5"') +
+      settings('SEXTON_DRAIN: 5s', 'later'),
+    'a wrong setting that a variable of the container mends':
+      under('--linger, 1s', '', `${from(SETTINGS)}  env: [{name: SEXTON_DRAIN, value: 5s}]\n`) +
+      settings('SEXTON_DRAIN: "5"'),
+  },
+  SX804: {
+    'a policy in a ConfigMap': untold(from(SETTINGS)) + settings('SEXTON_RESTART_POLICY: Always'),
+    'another policy in a ConfigMap': [
+      untold(from(SETTINGS)) + settings('SEXTON_RESTART_POLICY: OnFailure'),
+      /^error .*for OnFailure, and it is Always \(fix\)$/,
+    ],
+    'a Secret, which may have the policy': untold(from(SECRET)),
+    'a ConfigMap that a Secret may beat': untold(from(SETTINGS, SECRET)) + settings('SEXTON_RESTART_POLICY: OnFailure'),
+    'a ConfigMap that beats a Secret': [
+      untold(from(SECRET, SETTINGS)) + settings('SEXTON_RESTART_POLICY: OnFailure'),
+      /^error .*for OnFailure/,
+    ],
+    'a flag that beats a Secret': [untold(from(SECRET), '--restart-policy, OnFailure, '), /^error .*OnFailure/],
+  },
   SX801: {
     'a flag whose value is quoted': [under('--grace-period, "60s"'), /^error /, '--grace-period, "30s"'],
     'a flag with an equals sign': [
@@ -68,6 +122,10 @@ export const SEXTON_CASES: Cases = {
       member('work', ''),
       sidecar('--mains, work, ', `  envFrom: [{configMapRef: {name: session}}]\n${mount()}`),
     ),
+    'a ConfigMap among the inputs, which cannot have a uid': [
+      pair(member('work', ''), sidecar('--mains, work, ', from(SETTINGS) + mount())) + settings('A: b'),
+      /^warning /,
+    ],
     'a container that has an environment, which it does not touch': [
       pair(member('work', ''), sidecar('--mains, work, ', `  env: [{name: A, value: b}]\n${mount()}`)),
       /^warning /,
@@ -105,6 +163,10 @@ export const SEXTON_CASES: Cases = {
         sidecar('--mains, wrok, '),
       ),
       /^warning @- \[wrok\] /,
+    ],
+    'a wrong name, where a Secret may have the name of the other': [
+      pair(member('work', '', UID + mount() + from(SECRET)).replace('--name, work, ', ''), sidecar()),
+      /^warning @- \[work\] /,
     ],
     'a wrong name, where all others are seen': [
       pair(`${member('work', '')}- {name: other, image: "a/b:1", command: [a]}\n`, sidecar('--mains, wrok, ')),
@@ -146,6 +208,11 @@ export const SEXTON_CASES: Cases = {
       /proxy: .*is a hostPath/,
     ],
     'a volume that is not told': pair(member('work', ''), sidecar(), 'volumes: []\n'),
+    'a volume that a StatefulSet claims in the place of an emptyDir': [
+      claimed('graveyard'),
+      /^error @- .* work: the graveyard \/graveyard is a persistentVolumeClaim, which outlives the pod/,
+    ],
+    'a volume beside one that a StatefulSet claims': claimed('data'),
     'two volumes': [
       pair(
         member('work', ''),
@@ -197,6 +264,19 @@ export const SEXTON_CASES: Cases = {
     'a volume elsewhere': install(INSTALL, '64Mi', '/data'),
     'a volume of a like name': install('command: [/sexton/sexton, install, /target2]', '64Mi'),
     'a directory of the volume': [install('command: [/sexton/sexton, install, /target/bin]', '64Mi'), /^error /],
+    'a volume before a flag': [install('command: [/sexton/sexton, install, /target, --remove-old]', '64Mi'), /^error /],
+    'a volume before the value of a flag': [
+      install('command: [/sexton/sexton, install, /target, --graveyard, /graveyard]', '64Mi'),
+      /^error /,
+    ],
+    'a small graveyard beside the volume': install(
+      'command: [/sexton/sexton, install, /sexton, --graveyard, /target]',
+      '64Mi',
+    ),
+    'an empty command of its own image': [
+      install('command: [], args: [install, /target]', '64Mi', '/target', 'example.com/sexton:1'),
+      /^error /,
+    ],
     'a volume of just its size': install(INSTALL, '85Mi'),
     'a volume of almost its size': [install(INSTALL, '84Mi'), /^error /],
     'a size in powers of ten': [install(INSTALL, '89M'), /^error /],
@@ -223,6 +303,10 @@ export const SEXTON_CASES: Cases = {
   SX406: {
     'restart rules that sexton was given': pair(
       member('work', '--restart-rules, 42=restart-all, ', UID + mount() + RULE('RestartAllContainers')),
+      sidecar(),
+    ),
+    'restart rules that a Secret may have': pair(
+      member('work', '', UID + mount() + from(SECRET) + RULE('Restart')),
       sidecar(),
     ),
     'other rules than sexton was given': [

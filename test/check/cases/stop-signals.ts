@@ -70,6 +70,7 @@ export const STOP_SIGNAL_CASES: Cases = {
       /^error /,
       '[/sexton/sexton, "--stop-signals=TERM,INT,QUIT", --drain, 5s, --,',
     ],
+    'a Secret, which may name the signals': nginx('run, ', '  envFrom: [{secretRef: {name: secret}}]\n'),
     'a flag with its value behind it': [
       nginx('run, --stop-signals, INT, '),
       /^error /,

@@ -9,7 +9,7 @@ export const rule = ofContainer({
   remedy: 'Declare them with --restart-rules, or in the configuration file.',
   *find({ container, sexton }) {
     const config = sexton?.run?.member;
-    if (config === undefined || config.solo) return;
+    if (config === undefined || config.solo || sexton?.unsure.has('restart-rules')) return;
     const theirs = container.rules.map((one) => ({
       ...one,
       action: one.action === 'RestartAllContainers' ? 'restart-all' : 'restart',

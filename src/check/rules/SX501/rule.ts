@@ -1,4 +1,4 @@
-import { at, textAt, wholeAt } from '../../input/located.ts';
+import { at, type Located, textAt, wholeAt } from '../../input/located.ts';
 import { type Objects, scalerOf, type Workload } from '../../input/objects.ts';
 import { ofBudget } from '../rule.ts';
 
@@ -11,30 +11,40 @@ export const rule = ofBudget({
     const most = at(object, 'spec', 'maxUnavailable');
     const least = at(object, 'spec', 'minAvailable');
     const zero = textAt(most);
-    if (most !== undefined && (zero === '0' || zero === '0%'))
+    if (zero === '0' || zero === '0%')
       return yield { at: most, what: `maxUnavailable ${zero} allows no eviction at all` };
     if (least === undefined) return;
     if (textAt(least) === '100%') return yield { at: least, what: 'minAvailable 100% allows no eviction at all' };
-    const needed = wholeAt(least);
-    const said = new Set<string>();
-    for (const workload of workloads) {
-      const { replicas, most, noun } = countsOf(workload, objects);
-      if (needed === undefined || replicas === undefined || replicas === 0 || needed < replicas) continue;
-      const what = `minAvailable ${needed} with ${replicas} ${noun} of ${workload.name} allows no eviction`;
-      // One workload may be there in several renderings.
-      if (!said.has(what)) yield { at: least, what, severity: needed >= most ? 'error' : 'warning' };
-      said.add(what);
-    }
+    // What has one name is one workload in several renderings, of which the smallest counts.
+    const renderings = Map.groupBy(workloads, ({ kind, name }) => `${kind}/${name}`).values();
+    const counts = Array.from(renderings, (all) => {
+      const known = all.flatMap((workload) => countsOf(workload, objects) ?? []);
+      return known.toSorted((a, b) => a.replicas - b.replicas)[0];
+    });
+    const known = counts.filter((one) => one !== undefined);
+    const replicas = known.reduce((sum, one) => sum + one.replicas, 0);
+    const scaled = known.reduce((sum, one) => sum + one.most, 0);
+    // What an unknown number adds may be all that the budget needs.
+    if (known.length < counts.length || replicas === 0 || !isAll(least, replicas)) return;
+    const noun = known.some(({ isScaled }) => isScaled) ? 'minReplicas' : 'replicas';
+    const names = known.map(({ name }) => name).join(', ');
+    const what = `minAvailable ${textAt(least)} with ${replicas} ${noun} of ${names} allows no eviction`;
+    yield { at: least, what, severity: isAll(least, scaled) ? 'error' : 'warning' };
   },
   say: ({ what }) => what,
 });
 
 /** How many pods a workload has; undefined: that is not written in it. */
 function countsOf(workload: Workload, objects: Objects) {
-  const hasReplicas = ['Deployment', 'StatefulSet', 'ReplicaSet'].includes(workload.kind);
+  if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(workload.kind)) return undefined;
   const scaler = scalerOf(workload, objects);
-  const replicas = scaler === undefined ? workload.replicas : wholeAt(scaler.object, 'spec', 'minReplicas');
-  const least = replicas ?? 1;
-  const most = scaler === undefined ? least : (wholeAt(scaler.object, 'spec', 'maxReplicas') ?? least);
-  return { replicas: hasReplicas ? least : undefined, most, noun: scaler === undefined ? 'replicas' : 'minReplicas' };
+  const replicas = (scaler === undefined ? workload.replicas : wholeAt(scaler.object, 'spec', 'minReplicas')) ?? 1;
+  const most = (scaler && wholeAt(scaler.object, 'spec', 'maxReplicas')) ?? replicas;
+  return { name: workload.name, replicas, most, isScaled: scaler !== undefined };
+}
+
+/** Whether that many pods are all needed. Kubernetes rounds percentages up. */
+function isAll(least: Located, pods: number): boolean {
+  const [, percent] = /(\d+)%/.exec(textAt(least) ?? '') ?? [];
+  return (percent === undefined ? (wholeAt(least) ?? 0) : Math.ceil((Number(percent) * pods) / 100)) >= pods;
 }

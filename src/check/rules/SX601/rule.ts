@@ -1,4 +1,4 @@
-import { parseWords } from '../../../config/notation/words.ts';
+import { type Unit, unitsOf, wordsOf } from '../../../config/notation/words.ts';
 import { replaceValue } from '../../edits.ts';
 import { isBehindEntrypoint } from '../../stop/started.ts';
 import { scriptSeverity, shellFormOf } from '../dockerfiles.ts';
@@ -20,10 +20,19 @@ export const rule = ofStage({
   say: ({ severity }) =>
     `the shell form ${severity === 'info' ? 'may put' : 'puts'} a shell in front of the program, which then does not get the stop signal`,
   fix: ({ started }, { stage }) => {
-    const words = parseWords(started.script);
-    if (!words.ok || started.script.includes('\n')) return [];
+    // In the shell form an ENTRYPOINT ignores its CMD, which the exec form would get as arguments.
+    if (stage.entrypoint !== undefined && stage.cmd !== undefined) return [];
+    const units = unitsOf(started.script);
+    if (!units.ok || units.value.some(isForShell) || started.script.includes('\n')) return [];
+    const words = wordsOf(units.value);
+    if (!words.ok) return [];
     if (words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
     const list = words.value.map((word) => JSON.stringify(word)).join(', ');
     return [replaceValue(stage.source, started.arguments, `[${list}]`)];
   },
 });
+
+/** Whether a shell may make something else of it. Double quotes do not protect all, and single ones look the same. */
+function isForShell({ char, isQuoted }: Unit): boolean {
+  return (isQuoted ? /[$`]/ : /[*?[~#{!]/).test(char);
+}

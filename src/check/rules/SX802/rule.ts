@@ -1,5 +1,4 @@
 import { insertKey } from '../../edits.ts';
-import { itemsAt } from '../../input/located.ts';
 import { wordAt } from '../../stop/plan.ts';
 import { ofContainer } from '../rule.ts';
 
@@ -10,8 +9,7 @@ export const rule = ofContainer({
   remedy: 'Set SEXTON_POD_UID to metadata.uid by the downward API.',
   *find({ container, sexton }) {
     const config = sexton?.run?.member;
-    const hasUnknown = itemsAt(container.node, 'envFrom').length > 0;
-    if (config === undefined || config.session !== undefined || config.solo || hasUnknown) return;
+    if (config === undefined || config.session !== undefined || config.solo || sexton?.unsure.has('session')) return;
     yield { at: wordAt(container, 0) };
   },
   say: () => 'uses a graveyard, and SEXTON_POD_UID is not set',

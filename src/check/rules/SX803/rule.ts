@@ -28,5 +28,5 @@ export const rule = ofContainer({
 });
 
 function mayBeMember({ argv, sexton }: ContainerView): boolean {
-  return argv === undefined || (sexton !== undefined && sexton.run === undefined);
+  return argv === undefined || (sexton !== undefined && (sexton.run === undefined || sexton.unsure.has('name')));
 }

@@ -11,7 +11,8 @@ export const rule = ofContainer({
   *find({ container, pod, sexton }) {
     const config = sexton?.run?.member;
     const policy = container.policy ?? pod.policy;
-    if (config === undefined || config.solo || config.restartPolicy === policy) return;
+    if (config === undefined || config.solo || sexton?.unsure.has('restart-policy')) return;
+    if (config.restartPolicy === policy) return;
     yield { at: flagAt(container, FLAG), told: config.restartPolicy, policy };
   },
   say: ({ told, policy }) => `sexton takes the restart policy for ${told}, and it is ${policy}`,

@@ -1,3 +1,4 @@
+import { itemsAt, textAt } from '../../input/located.ts';
 import { flagAt, mountAbove } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
@@ -6,13 +7,17 @@ export const rule = ofContainer({
   title: 'The graveyard is not shared by its members, cannot be written, or outlives the pod',
   why: 'Members find each other by files in one directory. Without a mount each has a directory of its own, a read-only one takes no tombstone, and what outlives the pod brings tombstones of others.',
   remedy: 'Mount one emptyDir, writable, at the same path in all members.',
-  *find({ container, pod, sexton, view }) {
+  *find({ container, pod, sexton, view, workload }) {
     const graveyard = sexton?.run?.graveyard;
     if (graveyard === undefined) return;
     const mount = mountAbove(container, graveyard);
     const at = mount?.node ?? flagAt(container, '--graveyard');
     const volume = mount && pod.volumes.get(mount.volume);
-    const kind = volume && [...volume.entries.keys()].find((key) => key !== 'name');
+    const claims = itemsAt(workload.object, 'spec', 'volumeClaimTemplates');
+    // A claim beats a volume of its name.
+    const kind = claims.some((claim) => textAt(claim, 'metadata', 'name') === mount?.volume)
+      ? 'persistentVolumeClaim'
+      : volume && [...volume.entries.keys()].find((key) => key !== 'name');
     const volumes = new Set(
       view.containers.flatMap(({ container: other, sexton: { run } = {} }) =>
         run?.graveyard === undefined ? [] : (mountAbove(other, run.graveyard)?.volume ?? []),

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
+import { INSTALL_FLAGS, tokensOf } from '../../../config/arguments.ts';
 import { at, textAt, wordsAt } from '../../input/located.ts';
-import type { Container, Pod } from '../../input/pod.ts';
+import { argvOf, type Container, type Pod } from '../../input/pod.ts';
 import type { ContainerView } from '../../stop/plan.ts';
 import { bytesOf, mountAbove } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
@@ -23,14 +24,15 @@ export const rule = ofWorkload({
 });
 
 function* tooSmall(pod: Pod, container: Container) {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
-  const isSexton = basename(words[0] ?? '') === 'sexton' && words[1] === 'install';
   // The entrypoint of its own image is sexton.
-  const isImage = container.command === undefined && /sexton/.test(container.image ?? '') && words[0] === 'install';
-  const mount = isSexton || isImage ? mountAbove(container, words.at(-1) ?? '') : undefined;
+  const ofImage = /sexton/.test(container.image ?? '') ? ['sexton', ...(container.args ?? [])] : [];
+  const [program = '', subcommand, ...args] = argvOf(container) ?? ofImage;
+  if (basename(program) !== 'sexton' || subcommand !== 'install') return;
+  const target = tokensOf(INSTALL_FLAGS, args).find((token) => token.kind === 'positional');
+  const mount = mountAbove(container, target?.value ?? '');
   const limit = at(mount && pod.volumes.get(mount.volume), 'emptyDir', 'sizeLimit');
   const bytes = bytesOf(textAt(limit));
-  if (limit === undefined || bytes === undefined || bytes >= INSTALLED_MIB * 1024 * 1024) return;
+  if (bytes === undefined || bytes >= INSTALLED_MIB * 1024 * 1024) return;
   const on = `on ${mount?.volume}, whose sizeLimit is ${textAt(limit)}`;
   yield { at: limit, container, what: `installs sexton (${INSTALLED_MIB} MiB) ${on}: the pod is evicted` };
 }

@@ -2,11 +2,12 @@
  * `sexton completion bash|zsh|fish`: what completes the words of sexton in a shell, from the tables of subcommands and
  * flags.
  */
+import type { CommandFlag } from '../../../config/arguments.ts';
 import { FLAGS, KEYS } from '../../../config/flags.ts';
 import { choice, show } from '../../../config/notation/parse.ts';
 import { print } from '../../../text/print.ts';
 import { badArguments, readArguments } from '../arguments.ts';
-import { COMMAND_NAMES, COMMANDS, type CommandFlag, type CommandHelp, type CommandName } from '../commands.ts';
+import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from '../commands.ts';
 import { TOPIC_NAMES } from './help.ts';
 
 export async function completion(args: readonly string[]): Promise<void> {
