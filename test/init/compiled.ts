@@ -9,7 +9,7 @@ import type { Bench } from './scripted.ts';
 /** The path of the program. */
 export function compiled(bench: Bench, source: string): string {
   const path = bench.path(source.replace('.c', ''));
-  const { status, stderr } = spawnSync('cc', ['-O1', '-o', path, join(import.meta.dirname, source)], {
+  const { status, stderr } = spawnSync('cc', ['-O1', '-pthread', '-o', path, join(import.meta.dirname, source)], {
     encoding: 'utf8',
   });
   assert.equal(status, 0, stderr);

@@ -30,6 +30,21 @@ onBench('a group of which only zombies are left is gone, and its stray is counte
   await supervisor.expect('strays-gone');
 });
 
+onBench('a process of which only the first thread has ended keeps its group', async (bench) => {
+  const { init, supervisor } = await begin(bench);
+  init.write(`${compiled(bench, 'headless.c')} & echo pid $!.\n`);
+  await init.says('headless');
+  const headless = await waitFor('its pid', () => /pid (\d+)\./.exec(init.stdout())?.[1]);
+  await waitFor('its first thread has ended', () => stateOf(Number(headless)) === 'Z');
+  init.write('exit 3\n');
+  await supervisor.expect('exited');
+  // Init has looked at the group several times by then.
+  supervisor.commit('exec', 1, 0, 2, 'sleep', 0.4);
+  await supervisor.expect('helper-ended');
+  supervisor.commit('kill', 1, KILL);
+  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
+});
+
 onBench('a sweep without a stray is over at once', async (bench) => {
   const { init, supervisor } = await begin(bench);
   supervisor.commit('exec', 1, 0, 2, 'sleep', 1000);

@@ -28,14 +28,17 @@ static pid_t number_at(const char **at) {
 
 struct process {
   const char *name; /* its pid in digits */
-  pid_t parent, group;
+  pid_t parent, group, threads;
   char state;
 };
 
 static bool read_process(const char *name, struct process *process) {
   char stat[256];
   if (!read_of(name, "/stat", stat, sizeof stat)) return false;
-  /* PID (COMMAND) STATE PARENT GROUP; the command may hold anything, at most 16 bytes: proc_pid_stat(5). */
+  /*
+   * PID (COMMAND) STATE PARENT GROUP, and as field 20 the number of threads; the command may hold anything, at most 16
+   * bytes: proc_pid_stat(5).
+   */
   const char *at = strrchr(stat, ')');
   if (!at || strlen(at) < 4) return false;
   process->name = name;
@@ -44,6 +47,9 @@ static bool read_process(const char *name, struct process *process) {
   process->parent = number_at(&at);
   if (*at == ' ') at++;
   process->group = number_at(&at);
+  for (int field = 6; at && field < 20; field++) at = strchr(at + 1, ' ');
+  if (at) at++;
+  process->threads = at ? number_at(&at) : 1;
   return true;
 }
 
@@ -142,7 +148,8 @@ static void see_member(void *with, const struct process *process) {
   struct members *members = with;
   if (process->group != members->group) return;
   members->seen++;
-  members->living += process->state != 'Z' && process->state != 'X';
+  /* One whose first thread has ended looks like a zombie while others live. */
+  members->living += (process->state != 'Z' && process->state != 'X') || process->threads > 1;
 }
 
 bool is_group_gone(pid_t group) {
