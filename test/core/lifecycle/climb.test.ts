@@ -50,6 +50,13 @@ describe('leftovers of an ended command', () => {
 });
 
 describe('strays', () => {
+  it('strays of a group that survives KILL for long get 2 s of their own', () => {
+    const life = new Life(main({ gracePeriodMs: 5_000 }, { ...DEAF, leaves: 'unkillable', stray: 'unkillable' }));
+    life.endChild(0).pass(7_000).feed({ type: 'groupGone', id: 1, strays: 1 }).passUntilGone();
+    assert.deepEqual(life.sweeps, [[7_000, 9]]);
+    assert.equal(life.exitedAtMs, 7_000 + 2_000);
+  });
+
   it('strays that leave when asked get the first rung, and the child’s code stays', () => {
     const life = new Life(main({ ladder: LADDER }, { stray: 'untilAsked' })).pass(1_000).endChild(4).passUntilGone();
     assert.deepEqual([life.sweeps, life.signals], [[[1_020, 15]], []]);

@@ -42,9 +42,11 @@ export function stopLeftovers(draft: Draft): void {
 
 /** The group is empty: processes that have left it get the signal that the group got. */
 export function turnToStrays(draft: Draft, child: Child & { is: 'leftovers' }): void {
-  const { climb } = draft.state;
+  const { climb, now } = draft.state;
   update(draft, { child: { ...child, strays: true } });
   if (climb === undefined) return;
+  // KILL takes effect from now on, however late the end of the group was heard.
+  if (climb.killed) update(draft, { climb: { ...climb, sinceMs: now.mono } });
   const signal = climb.killed ? SIGKILL : rungsOf(draft)[climb.rung]?.signal;
   if (signal !== undefined) sendSignal(draft, signal);
 }
