@@ -1,11 +1,11 @@
 /** C03, C04, P11: what a command is started with, what it ends with, and what becomes of the processes around it. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe } from 'node:test';
 import { member } from '../helpers/member.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
+import { build } from '../helpers/program.ts';
 import { scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -156,7 +156,7 @@ describe('commands under the name of another program', { concurrency: 2 }, () =>
         for (const adopts of [true, false]) {
           const run = launch(stage, peer, [...(adopts ? flags : []), '--', 'sh', '-c', script], {
             env: adopts ? env : {},
-            launcher: adopts && shown === 'PR_SET_CHILD_SUBREAPER' ? [makeSubreaper(stage.scratch.dir)] : [],
+            launcher: adopts && shown === 'PR_SET_CHILD_SUBREAPER' ? [build('dropin/subreaper.c')] : [],
           });
           const orphan = await waitFor(
             'there is an orphan',
@@ -249,13 +249,6 @@ function sorted(environment: Buffer): string[] {
     .split('\0')
     .filter((it) => it !== '' && !/^(_|PWD|OLDPWD|SHLVL)=/.test(it))
     .sort();
-}
-
-function makeSubreaper(dir: string): string {
-  const program = join(dir, 'subreaper');
-  const { status, stderr } = spawnSync('cc', [join(import.meta.dirname, 'subreaper.c'), '-o', program]);
-  assert.equal(status, 0, String(stderr));
-  return program;
 }
 
 function read(path: string): string {

@@ -13,7 +13,8 @@ export async function sendFromOutside(pid: number, signal: number): Promise<void
   await promisify(execFile)(build('init/outsider.c'), [String(pid), String(signal)]);
 }
 
-function build(path: string): string {
+/** `path`: its source below `test`. */
+export function build(path: string): string {
   const source = join(ROOT, 'test', path);
   const target = join(FIXTURES, basename(path, '.c'));
   if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) return target;

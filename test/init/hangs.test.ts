@@ -6,7 +6,7 @@ import { NODE } from '../helpers/paths.ts';
 import { hasEnded, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Build, built, SANITIZED, STATIC } from './builds.ts';
-import { hold } from './compiled.ts';
+import { hold } from './hold.ts';
 import { AGENT, type Bench, begin, hasPassed, onBench, REFUSED } from './scripted.ts';
 
 const HASTY: readonly Build[] = [{ name: 'hasty', path: built('hasty', { hangMs: 2_000 }) }];
@@ -99,7 +99,7 @@ onHasty(
     const init = bench.start(['--', ...AGENT]);
     const first = await init.supervisor();
     await first.expect('spawned');
-    const holder = await hold(bench, t, 'corpse.c', first.about.pid);
+    const holder = await hold(t, 'init/corpse.c', first.about.pid);
     send(first.about.pid, 'SIGKILL');
     const second = await init.supervisor();
     assert.equal(stateOf(first.about.pid), 'Z', 'it is dead, and init cannot know');
@@ -120,7 +120,7 @@ onHasty(
   'init keeps the output of a helper that starts before the sleeping supervisor is reaped',
   async (bench, t) => {
     const { init, supervisor } = await begin(bench);
-    const holder = await hold(bench, t, 'corpse.c', supervisor.about.pid);
+    const holder = await hold(t, 'init/corpse.c', supervisor.about.pid);
     const exec = [
       'exec',
       '1',

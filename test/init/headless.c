@@ -1,4 +1,7 @@
-/* A process whose first thread has ended, so that /proc shows it as a zombie, and whose other thread lives: pthread_exit(3). */
+/*
+ * A process whose first thread has ended, so that /proc shows it as a zombie, and whose other thread lives:
+ * pthread_exit(3).
+ */
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /*
- * `newborn PID`: traces that process, and holds each child that it makes from now on before its first instruction, as a lack of
- * CPU does. The kernel lets them go when this one ends: ptrace(2).
+ * `newborn PID`: traces that process, and holds each child that it makes from now on before its first instruction, as
+ * a lack of CPU does. The kernel lets them go when this one ends: ptrace(2).
  */
 #include <stdio.h>
 #include <stdlib.h>

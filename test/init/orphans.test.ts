@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { argumentsOf, childrenOf, stateOf } from '../helpers/process.ts';
+import { build } from '../helpers/program.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { compiled } from './compiled.ts';
 import { AGENT, attend, begin, canUnshare, onBench, PID_NAMESPACE, shell } from './scripted.ts';
 
 const COUNT = 10_000;
 
 onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, async (bench, t) => {
   if (!canUnshare()) return t.skip('needs PID namespaces');
-  const { init, supervisor } = await attend(bench, ['--', compiled(bench, 'orphans.c'), String(COUNT)], {
+  const { init, supervisor } = await attend(bench, ['--', build('init/orphans.c'), String(COUNT)], {
     launcher: PID_NAMESPACE,
   });
   assert.equal(supervisor.hello[3], '1', 'it is PID 1');
@@ -28,7 +28,7 @@ onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, 
 
 onBench('init reaps a child that had ended before init was there', async (bench) => {
   const init = bench.start(['--', ...AGENT], {
-    launcher: [compiled(bench, 'zombie.c')],
+    launcher: [build('init/zombie.c')],
     env: { SEXTON_LOG_LEVEL: undefined },
   });
   await init.says('up');

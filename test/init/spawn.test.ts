@@ -13,7 +13,7 @@ import {
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { send } from '../helpers/process.ts';
-import { hold } from './compiled.ts';
+import { hold } from './hold.ts';
 import { attend, begin, onBench, REFUSED, shell } from './scripted.ts';
 
 /** By default these kill: signal(7). 32 and 33 belong to the C libraries and no shell sends them. */
@@ -46,7 +46,7 @@ onBench('init reports that a child has dumped core', async (bench, t) => {
 
 onBench('a signal reaches a child that has not run yet', async (bench, t) => {
   const { init, supervisor } = await attend(bench);
-  const holder = await hold(bench, t, 'newborn.c', supervisor.about.ppid);
+  const holder = await hold(t, 'init/newborn.c', supervisor.about.ppid);
   supervisor.commit('spawn', 1, 0, 2, 'sleep', 1000);
   supervisor.commit('kill', 1, constants.signals.SIGTERM);
   await supervisor.expect('spawned');
@@ -59,7 +59,7 @@ onBench('a signal reaches a child that has not run yet', async (bench, t) => {
 
 onBench('a helper that has not run yet can be ended', async (bench, t) => {
   const { init, supervisor } = await attend(bench);
-  const holder = await hold(bench, t, 'newborn.c', supervisor.about.ppid);
+  const holder = await hold(t, 'init/newborn.c', supervisor.about.ppid);
   supervisor.commit('exec', 1, 0, 2, 'sleep', 1000);
   supervisor.commit('end-helper', 1);
   send(init.pid, 'SIGUSR1');

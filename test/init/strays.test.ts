@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { hasEnded, stateOf } from '../helpers/process.ts';
+import { build } from '../helpers/program.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
-import { compiled } from './compiled.ts';
 import type { Supervisor } from './connection.ts';
 import { type Bench, begin, type Init, onBench } from './scripted.ts';
 
@@ -21,7 +21,7 @@ onBench('group-gone counts the strays that are left, and a sweep ends them', asy
 
 onBench('a group of which only zombies are left is gone, and its stray is counted', async (bench) => {
   const { init, supervisor } = await begin(bench);
-  init.write(`${compiled(bench, 'zombie.c')} setsid sh -c 'echo left; exec sleep 1000' &\n`);
+  init.write(`${build('init/zombie.c')} setsid sh -c 'echo left; exec sleep 1000' &\n`);
   await init.says('left');
   init.write('exit 3\n');
   await supervisor.expect('exited');
@@ -32,7 +32,7 @@ onBench('a group of which only zombies are left is gone, and its stray is counte
 
 onBench('a process of which only the first thread has ended keeps its group', async (bench) => {
   const { init, supervisor } = await begin(bench);
-  init.write(`${compiled(bench, 'headless.c')} & echo pid $!.\n`);
+  init.write(`${build('init/headless.c')} & echo pid $!.\n`);
   await init.says('headless');
   const headless = await waitFor('its pid', () => /pid (\d+)\./.exec(init.stdout())?.[1]);
   await waitFor('its first thread has ended', () => stateOf(Number(headless)) === 'Z');
