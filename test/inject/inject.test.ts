@@ -291,7 +291,7 @@ describe('what sexton inject refuses', () => {
     ['nginx', '    inject.sexton.dev/stop: "QUIT:20s,KILL"\n'],
     ['gunicorn', ''],
   ] as const)
-    it(`an image's stop signal is one for ${server}, ${annotations === '' ? 'by itself' : 'with a ladder'}`, async () => {
+    it(`${server} takes its image's signal for a stop request, with ${annotations === '' ? '--stop auto' : 'a ladder'}`, async () => {
       const images = new Map([['app:latest', { entrypoint: [server], stopSignal: 'SIGQUIT' }]]);
       const text = await injectedText(podOf('  - {name: a, image: app}\n', '', annotations), { images });
       assert.match(text.replaceAll('\n', ' '), /--stop-signals, "?TERM,INT,QUIT/);

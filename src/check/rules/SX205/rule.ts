@@ -11,8 +11,8 @@ export const rule = ofContainer({
   *find({ container, sexton, stopSignal }) {
     const config = sexton?.run?.member;
     const signal = signalNumber(stopSignal ?? '');
-    if (sexton?.unsure.has('stop-signals')) return;
-    if (config === undefined || signal === undefined || config.stopSignals.includes(signal)) return;
+    if (config === undefined || signal === undefined || sexton?.unsure.has('stop-signals')) return;
+    if (config.stopSignals.includes(signal)) return;
     yield { at: wordAt(container, 0), atMs: 0, all: [...config.stopSignals, signal].map(signalName) };
   },
   say: ({ all }) =>

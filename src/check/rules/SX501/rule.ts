@@ -17,10 +17,10 @@ export const rule = ofBudget({
     if (textAt(least) === '100%') return yield { at: least, what: 'minAvailable 100% allows no eviction at all' };
     // What has one name is one workload in several renderings, of which the smallest counts.
     const renderings = Map.groupBy(workloads, ({ kind, name }) => `${kind}/${name}`).values();
-    const counts = Array.from(renderings, (all) => {
-      const known = all.flatMap((workload) => countsOf(workload, objects) ?? []);
-      return known.toSorted((a, b) => a.replicas - b.replicas)[0];
-    });
+    const counts = Array.from(
+      renderings,
+      (all) => all.flatMap((one) => countsOf(one, objects) ?? []).toSorted((a, b) => a.replicas - b.replicas)[0],
+    );
     const known = counts.filter((one) => one !== undefined);
     const replicas = known.reduce((sum, one) => sum + one.replicas, 0);
     const scaled = known.reduce((sum, one) => sum + one.most, 0);
