@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "../../informants/informants.h"
 #include "init.h"
@@ -239,11 +240,12 @@ int main(int argc, char **argv, char **env) {
   init->self.pid = getpid();
   init->self.parent = getppid();
   init->self.is_pid1 = init->self.pid == 1;
-  init->has_to_reap = true; /* a child of the program that has become init may have ended before */
   bool foreground = wants_foreground(&init->in);
   find_node(&init->node, &init->in, !foreground);
   if (foreground) run_in_foreground(init);
   prepare(init);
+  /* A child of the program that has become init may have ended before. */
+  while (waitpid(-1, NULL, WNOHANG) > 0) {}
   init->self.started_at = init->supervisor.heard_at = init->supervisor.gone_at = now_ms();
   start_at_once(init);
   make_random_id(init->self.host_id);
