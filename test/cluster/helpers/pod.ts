@@ -79,9 +79,13 @@ export class ClusterPod {
     return found;
   }
 
-  /** What sexton left in the termination log, as the kubelet reports it. */
+  /**
+   * What sexton left in the termination log, as the kubelet reports it. Of a container that the kubelet finds no more,
+   * as after some evictions, it has words of its own.
+   */
   message(container: string): Record<string, unknown> {
-    return JSON.parse(this.end(container).message ?? '{}') as Record<string, unknown>;
+    const { reason, message = '{}' } = this.end(container);
+    return reason === 'ContainerStatusUnknown' ? {} : (JSON.parse(message) as Record<string, unknown>);
   }
 
   /** What a container wrote, in all its lives. */
