@@ -54,15 +54,17 @@ function nativeNumber(signal: number): number | undefined {
 
 /**
  * An orphan that ended stays a zombie where PID 1 does not reap, for instance when we are it; kill(2) still finds it.
+ * A process whose first thread has ended looks like one while its other threads run.
  */
 function onlyZombiesLeft(pgid: number): boolean {
-  return membersOf(pgid).every(({ state }) => state === 'Z' || state === 'X');
+  return membersOf(pgid).every(({ state, threads }) => (state === 'Z' || state === 'X') && !(Number(threads) > 1));
 }
 
 interface Process {
   readonly pid: string;
   readonly state?: string | undefined;
   readonly group?: string | undefined;
+  readonly threads?: string | undefined;
 }
 
 /** Empty where there is no /proc. */
@@ -75,12 +77,12 @@ function membersOf(pgid: number): readonly Process[] {
         .filter(({ group }) => group === String(pgid));
 }
 
-/** Fields after the command are state, parent, group: proc_pid_stat(5). */
+/** Fields 3, 5 and 20 are the state, the group and the number of threads: proc_pid_stat(5). */
 function processOf(pid: string): Process {
   const stat = statOf(pid);
   if (stat === '') return { pid };
-  const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { pid, state, group };
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { pid, state: fields[0], group: fields[2], threads: fields[17] };
 }
 
 function statOf(pid: string): string {

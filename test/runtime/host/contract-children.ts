@@ -5,6 +5,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { SIGKILL, SIGTERM, SIGWINCH } from '../../../src/core/signals.ts';
 import { stateOf } from '../../helpers/process.ts';
+import { build } from '../../helpers/program.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
 import { declares, FOR_EVER, type HostKind, type HostProcess, spawnOf, start } from './host-process.ts';
 
@@ -159,6 +160,22 @@ function groups(kind: HostKind): void {
     // The group is empty, so nothing gets this signal.
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
     assert.equal((await host.shell(2, 'exit 0')).id, 2);
+  });
+
+  test('a grandchild of which only the first thread has ended keeps its group', async (t) => {
+    const host = await start(t, kind);
+    await host.shell(
+      1,
+      `mkfifo "$SCRATCH/go"; ${build('init/headless.c')} & echo $!; read line < "$SCRATCH/go"; exit 3`,
+    );
+    const pid = Number(await host.output.next((line) => line !== 'headless'));
+    await waitFor('its first thread has ended', () => stateOf(pid) === 'Z');
+    await writeFile(host.scratch.path('go'), 'now\n');
+    assert.equal((await host.event('exited')).code, 3);
+    process.kill(host.pid, 'SIGWINCH');
+    assert.equal((await host.event('signal')).signal, SIGWINCH);
+    await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
+    assert.equal((await host.event('groupGone')).id, 1);
   });
 }
 
