@@ -80,8 +80,8 @@ export class ClusterPod {
   }
 
   /**
-   * What sexton left in the termination log, as the kubelet reports it. Of a container that the kubelet finds no more,
-   * as after some evictions, it has words of its own.
+   * What sexton left in the termination log, as the kubelet reports it. After some evictions the kubelet has lost a
+   * container, and reports words of its own instead.
    */
   message(container: string): Record<string, unknown> {
     const { reason, message = '{}' } = this.end(container);
