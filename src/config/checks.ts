@@ -147,8 +147,9 @@ const COMMON_PROGRAMS =
   /^(sh|bash|ash|dash|zsh|env|node|python[0-9-]*|ruby|perl|php|java|dotnet|bun|deno|npm|npx|yarn)$/;
 
 const WARNINGS: readonly Check[] = [
-  ({ restartPolicy, role, graveyard }) => {
-    if (restartPolicy.isGiven || (role.value === 'main' && graveyard.value === undefined)) return undefined;
+  ({ restartPolicy, role, graveyard, quit }) => {
+    const isAlone = role.value === 'main' && graveyard.value === undefined && !quit.isGiven;
+    if (restartPolicy.isGiven || isAlone) return undefined;
     return "--restart-policy is not declared, Never is assumed; declare the pod's restartPolicy";
   },
   ...(['mains', 'when', 'hold', 'linger'] as const).map(onlyForSidecars),

@@ -16,6 +16,7 @@ describe('a warning is given', () => {
   const EXPECTED: readonly (readonly [string, readonly string[], string])[] = [
     ['for an undeclared policy of a sidecar', ['--graveyard', '/g', '--role', 'sidecar'], POLICY],
     ['for an undeclared policy of a main with a graveyard', ['--graveyard', '/g'], POLICY],
+    ['for an undeclared policy of a main that ends its sidecars', ['--quit', 'istio'], POLICY],
     ...['--linger 2s', '--hold never', '--mains app'].map((flag) => {
       const warning = `${flag}: has no effect on a main; give --role sidecar or leave it out`;
       return [`for ${flag} on a main`, [...SHARED, ...flag.split(' ')], warning] as const;
