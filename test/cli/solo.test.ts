@@ -59,12 +59,17 @@ describe('without a graveyard', { concurrency: 2 }, () => {
   });
 
   scenario('D2 the health of a command with probes is seen by HTTP alone', async (stage) => {
-    const silent = await startSolo(stage, ['--readiness', 'exec:true']);
-    assert.match((await exec(silent, 'status')).stdout, /^app +main +running +unknown /m);
-    const { stderr, code } = await exec(silent, 'status', '--check');
-    const why = '--check: without a graveyard probes are seen by HTTP alone; add --http to PID 1';
-    assert.deepEqual([stderr, code], [`sexton: cannot run sexton status: ${why}\n`, 125]);
-    await silent.kill();
+    for (const flags of [
+      ['--readiness', 'exec:true'],
+      ['--notify', 'command'],
+    ]) {
+      const silent = await startSolo(stage, flags);
+      assert.match((await exec(silent, 'status')).stdout, /^app +main +running +unknown /m);
+      const { stderr, code } = await exec(silent, 'status', '--check');
+      const why = '--check: without a graveyard probes are seen by HTTP alone; add --http to PID 1';
+      assert.deepEqual([stderr, code], [`sexton: cannot run sexton status: ${why}\n`, 125]);
+      await silent.kill();
+    }
   });
 
   scenario('D2 sexton status asks by HTTP where it is on, and shows what it cannot learn as unknown', async (stage) => {

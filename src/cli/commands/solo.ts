@@ -60,8 +60,8 @@ function statOf(pid: number): Stat | undefined {
 }
 
 /** Whether only the supervisor knows how healthy the command is. */
-export function hasProbes({ member: { probes, postStart } }: RunConfig): boolean {
-  return probes.startup !== undefined || probes.readiness !== undefined || postStart !== undefined;
+export function hasProbes({ member: { probes, postStart, notifies } }: RunConfig): boolean {
+  return notifies || probes.startup !== undefined || probes.readiness !== undefined || postStart !== undefined;
 }
 
 /** It waits for its start or a restart, or it has ended and init has not. /proc does not tell these apart. */
