@@ -82,7 +82,10 @@ export class Dues extends Judge {
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
     const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.world, member);
-    const dueMs = Math.max(sinceMs ?? 0, this.world.calmAtMs) + this.#boundMs();
+    // A replaced container that ignores its signal ends with its grace period, and only then comes back.
+    const replacements = faults.filter((fault) => fault.do === 'replace' && fault.who === member.index);
+    const replacedMs = replacements.map((fault) => fault.atMs + this.world.scenario.graceMs);
+    const dueMs = Math.max(sinceMs ?? 0, this.world.calmAtMs, ...replacedMs) + this.#boundMs();
     // Any of several mains would do, but the one whose end could be known ended later.
     if (sinceMs !== undefined && dueMs > this.world.agenda.nowMs)
       return void this.world.agenda.at(dueMs, undefined, () => this.#judgeEnd(member, epoch));
