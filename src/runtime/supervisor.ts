@@ -382,7 +382,8 @@ export class Supervisor {
     if (sendTrace === undefined || this.#state === undefined) return;
     const { deadline } = this.#state;
     const leftMs = deadline === undefined ? MOST.tracingMs : deadline.atMs - TRACED_AHEAD_MS - clock.now().mono;
-    const maxMs = Math.min(leftMs, MOST.tracingMs);
+    // A timer takes whole milliseconds only.
+    const maxMs = Math.floor(Math.min(leftMs, MOST.tracingMs));
     const why = maxMs > 0 ? await sendTrace(this.#state, maxMs) : 'the deadline is near';
     if (why !== undefined) log.say('warn', `the trace was not delivered: ${why}`);
   }

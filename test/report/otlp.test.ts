@@ -116,6 +116,14 @@ describe('run --otlp', () => {
     assert.ok(/the deadline is near/.test(log) || Number(ms) <= 150, log);
   });
 
+  it('run --otlp does not end the supervisor where a fraction of a millisecond is left', async (t) => {
+    const silent = await collector(t, () => {});
+    const late = 'trap "sleep 0.7; exit 3" TERM; kill -TERM $PPID; while :; do sleep 0.05; done';
+    const { code, log } = await end(['--name', 'web', '--otlp', silent.url, '--grace-period', '1s'], late);
+    assert.equal(code, 3, log);
+    assert.doesNotMatch(log, /ERR_OUT_OF_RANGE|started again/);
+  });
+
   it('a run without --otlp does not load its code', () => {
     const app = join(dirname(SEXTON), 'app');
     assert.doesNotMatch(readFileSync(join(app, 'run.cjs'), 'latin1'), /resourceSpans/);
