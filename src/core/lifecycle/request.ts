@@ -56,7 +56,8 @@ export function onStopAsked(draft: Draft, event: Event & { type: 'stopAsked' }):
   const { config, state } = draft;
   // A stop beats a restart.
   const isFirst = state.stop === undefined || isRestarting(state);
-  if (isFirst || graceMs !== undefined)
+  // A stop that sexton decided on has no deadline yet, however long it lingers.
+  if (isFirst || graceMs !== undefined || state.stop?.origin === 'self')
     update(draft, { deadline: earlier(state.deadline, requestDeadline(config, at.mono, event)) });
   if (!isFirst) {
     if (draft.state.deadline !== state.deadline)

@@ -44,6 +44,13 @@ describe('sexton stop', () => {
     assert.ok(longer.logs.some((it) => it.includes('sexton stop changed the grace period')));
   });
 
+  it('`sexton stop` ends a linger within the declared grace period', () => {
+    const life = new Life({ config: sidecarConfig({ lingerMs: 600_000, gracePeriodMs: 30_000 }), peers: [alive('a')] });
+    life.see(dead('a', 0)).pass(1_000);
+    assert.equal(life.state.stop?.waitsFor, 'linger');
+    assert.deepEqual([life.askToStop().deadlineMs, life.passUntilGone().sent], [31_000, '29000 TERM']);
+  });
+
   it('a second `sexton stop` hurries nothing, and sends nothing twice', () => {
     const life = new Life(sidecar({ gracePeriodMs: 30_000 })).askToStop().pass(1_000).askToStop().pass(1_000);
     assert.deepEqual([life.phase, life.signals, life.state.stop?.requests], ['holding', [], 0]);
