@@ -135,9 +135,14 @@ function isStopping({ tombstone, liveness }: Peer, stop: Stop): boolean {
  * whose member still waits then is killed without its stop signal. All waiting therefore ends before the floor, that of
  * a main a little earlier than that of its sidecars. The rest of the declared grace period belongs to the command.
  */
-export function floorTurnMs({ graceFloorMs, role }: MemberConfig, { asked }: Stop): number | undefined {
-  if (graceFloorMs === undefined || asked === undefined) return undefined;
-  const atMs = asked.atMs + graceFloorMs;
-  const turnMs = lastTurnMs({ sinceMs: asked.atMs, atMs });
-  return role === 'main' ? turnMs : (turnMs + atMs) / 2;
+export function floorTurnMs(config: MemberConfig, { asked }: Stop): number | undefined {
+  if (asked === undefined || config.graceFloorMs === undefined) return undefined;
+  return asked.atMs + floorWaitMs(config);
+}
+
+/** From the platform's request to that end; infinite: no floor is declared. */
+export function floorWaitMs({ graceFloorMs, role }: MemberConfig): number {
+  if (graceFloorMs === undefined) return Number.POSITIVE_INFINITY;
+  const turnMs = lastTurnMs({ sinceMs: 0, atMs: graceFloorMs });
+  return role === 'main' ? turnMs : (turnMs + graceFloorMs) / 2;
 }

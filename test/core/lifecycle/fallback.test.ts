@@ -54,6 +54,21 @@ test('a sidecar that holds gets its signal after 3/4 of the grace period, or aft
   });
 });
 
+test('a grace floor ends the wait for a supervisor, too', () => {
+  const change = { gracePeriodMs: 120_000, graceFloorMs: 15_000 };
+  assert.deepEqual(fallbacksOf(mainConfig({ ...change, drain: fixed(60_000) })), {
+    before: { waitMs: 13_000, atMs: undefined },
+    after: { waitMs: 13_000, atMs: 13_000 },
+  });
+  assert.deepEqual(fallbacksOf(sidecarConfig(change)), {
+    before: { waitMs: 14_000, atMs: undefined },
+    after: { waitMs: 14_000, atMs: 14_000 },
+  });
+  // The platform has not asked.
+  const life = new Life({ config: mainConfig({ ...change, drain: fixed(60_000) }) }).askToStop();
+  assert.equal(fallbackOf(mainConfig({ ...change, drain: fixed(60_000) }), life.state).atMs, START + 60_000);
+});
+
 test('a command that has had its stop signal gets no other one', () => {
   const config = mainConfig({});
   const life = new Life({ config, peers: [], child: { on: { [SIGTERM]: 'ignores' } } }).signal(SIGTERM);

@@ -4,6 +4,7 @@
  * and waits are kept as far as the host alone can.
  */
 import type { MemberConfig } from '../../config.ts';
+import { floorTurnMs, floorWaitMs } from '../../pod/deadline.ts';
 import { isStopRequest, ladderOf } from '../../ladder.ts';
 import { SIGTERM } from '../../signals.ts';
 import { MAINS_FINISHED, type State, type Stop } from '../../state/state.ts';
@@ -35,13 +36,15 @@ export function fallbackOf(
   const graceMs = config.gracePeriodMs;
   const common = { stopSignals, signal: first, graceMs };
   if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
-  const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), Math.max(PATIENCE_MS, ownWaitMs(config)));
+  const patienceMs = Math.max(PATIENCE_MS, ownWaitMs(config));
+  const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), patienceMs, floorWaitMs(config));
   // Holds also for a request within a stop, whose grace period may be longer than that of the request.
   const waitMs = Math.max(1, Math.floor(mostMs));
   if (stop !== undefined) {
     const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
     const waitedMs = Math.min(mostOf(config, budgetMs), ownWaitMs(config, stop));
-    return { ...common, waitMs, atMs: Math.floor(stop.atMs + waitedMs) };
+    const turnMs = floorTurnMs(config, stop) ?? Number.POSITIVE_INFINITY;
+    return { ...common, waitMs, atMs: Math.floor(Math.min(stop.atMs + waitedMs, turnMs)) };
   }
   const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
   return { ...common, signal, waitMs, atMs: undefined };
