@@ -156,6 +156,7 @@ export class Tally {
     // Those that came before were explained.
     if (!this.#isBlind) this.#ownClients.clear();
     [this.#isBlind, this.#isStale] = [true, false];
+    this.#seen = { ...this.#seen, open: undefined };
     const own = this.#ownClients.size;
     this.#ownClients.clear();
     this.#settle(Math.max(0, this.#pending.count - own), own);

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Counter, passiveOpensIn } from '../../../src/runtime/traffic/counter.ts';
 import { Networks } from '../../../src/runtime/traffic/networks.ts';
 import { Pace } from '../../../src/runtime/traffic/pace.ts';
+import { Tally } from '../../../src/runtime/traffic/tally.ts';
+import { ADAPTIVE_DRAIN } from '../../core/helpers.ts';
 import '../../helpers/seeded.ts';
+import { temporaryDirectory } from '../../helpers/temporary.ts';
+import { waitFor } from '../../helpers/wait.ts';
 
 test('the counter is found by its name in the file', () => {
   const head = 'Ip: Forwarding\nIp: 2\n';
@@ -21,6 +27,19 @@ test('a closed counter reads no other file that has its descriptor by now', () =
   counter.close();
   counter.close();
   assert.throws(() => counter.read(), /closed/);
+});
+
+test('nothing is known to be open once sexton-sockets has ended', async () => {
+  const init = join(temporaryDirectory(), 'sockets');
+  // It answers the questions of the start, and no other.
+  writeFileSync(init, '#!/bin/sh\nread question\necho .\nread question\necho .\n', { mode: 0o755 });
+  const drain = { ...ADAPTIVE_DRAIN, inflight: true };
+  const tally = new Tally({ drain, connections: 0, ignored: 0, init, now: () => performance.now() });
+  await tally.start();
+  assert.equal(tally.seen.open, 0);
+  await waitFor('it looks without an answer', async () => (await tally.look(true)) && tally.seen.blind !== undefined);
+  assert.equal(tally.seen.open, undefined);
+  tally.close();
 });
 
 const CLIENTS = ['10.1.2.3', '255.255.255.255', 'fd00:0:0:0:0:0:0:1', '2001:db8:1:2:3:4:5:6', '0:0:0:0:0:0:a01:203'];
