@@ -164,10 +164,12 @@ static int take_messages(const unsigned char *messages, size_t length, uint32_t 
     memcpy(&header, messages + at, sizeof header);
     if (header.length < sizeof header || header.length > length - at) return EBADMSG;
     const unsigned char *message = messages + at + sizeof header;
-    if (header.type == NLMSG_DONE_) return 0;
     int code = 0;
     if (header.length >= sizeof header + sizeof code) memcpy(&code, message, sizeof code);
-    if (header.type == NLMSG_ERROR_) return code < 0 && code >= -MAX_ERRNO ? -code : EPROTO;
+    /* A dump that fails on its way ends with its errno: netlink(7), and netlink_dump_done in the kernel. */
+    bool has_failed = code < 0 && code >= -MAX_ERRNO;
+    if (header.type == NLMSG_DONE_) return has_failed ? -code : 0;
+    if (header.type == NLMSG_ERROR_) return has_failed ? -code : EPROTO;
     if (header.type == SOCK_DIAG_BY_FAMILY_) take_open(message, header.length - sizeof header, window_ms);
   }
   return -1;

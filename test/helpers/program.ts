@@ -13,11 +13,12 @@ export async function sendFromOutside(pid: number, signal: number): Promise<void
   await promisify(execFile)(build('init/outsider.c'), [String(pid), String(signal)]);
 }
 
-/** `path`: its source below `test`. */
-export function build(path: string): string {
+/** `path`: its source below `test`. `included`: another source that it includes, below the root. */
+export function build(path: string, included = join('test', path)): string {
   const source = join(ROOT, 'test', path);
   const target = join(FIXTURES, basename(path, '.c'));
-  if (existsSync(target) && statSync(target).mtimeMs > statSync(source).mtimeMs) return target;
+  const changedMs = Math.max(...[source, join(ROOT, included)].map((file) => statSync(file).mtimeMs));
+  if (existsSync(target) && statSync(target).mtimeMs > changedMs) return target;
   mkdirSync(FIXTURES, { recursive: true });
   const partial = `${target}.${process.pid}`;
   execFileSync('cc', ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-Werror', '-static', '-s', source, '-o', partial]);

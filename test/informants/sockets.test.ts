@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Connection, EVER, Informant } from '../../src/runtime/traffic/informant.ts';
 import { NODE } from '../helpers/paths.ts';
-import { buildRefuse } from '../helpers/program.ts';
+import { build, buildRefuse } from '../helpers/program.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { BUILDS, STATIC } from '../init/builds.ts';
@@ -64,6 +64,11 @@ test('a question that the kernel refuses is answered at once, with the reason', 
   assert.equal(String(answer), '! 1\n');
   const informant = begin(t, path);
   assert.deepEqual([await informant.ask(EVER), informant.refusal], [undefined, 'sock_diag fails with EPERM']);
+});
+
+test('a list that the kernel ends with an error is no empty list', async (t) => {
+  const informant = begin(t, build('informants/failing-dump.c', 'src/informants/sockets.c'));
+  assert.deepEqual([await informant.ask(EVER), informant.refusal], [undefined, 'sock_diag fails with ENOENT']);
 });
 
 test('an answer whose last line comes in two pieces is read whole', async (t) => {
