@@ -28,8 +28,18 @@ export class Networks {
   }
 }
 
-/** All addresses of this namespace: a connection from one of them comes from a process in it. */
+/**
+ * All addresses of this namespace: a connection from one of them comes from a process in it. Only the loopback's where
+ * netlink is refused, or no descriptor is free: getifaddrs(3).
+ */
 export function ownNetworks(): readonly string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
-  return ['127.0.0.0/8', '::1', ...addresses.map((address) => address.replace(/%.*/, ''))];
+  return ['127.0.0.0/8', '::1', ...ownAddresses().map((address) => address.replace(/%.*/, ''))];
+}
+
+function ownAddresses(): readonly string[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap((list = []) => list.map(({ address }) => address));
+  } catch {
+    return [];
+  }
 }
