@@ -1,6 +1,6 @@
 /*
- * sexton-sockets on a kernel that answers each dump with ENOENT at its end, as one does whose module tcp_diag cannot be
- * loaded: __inet_diag_dump and netlink_dump_done in the kernel.
+ * sexton-sockets on a kernel that ends each dump with ENOENT, as without the module tcp_diag: __inet_diag_dump and
+ * netlink_dump_done in the kernel.
  */
 #include <stddef.h>
 #include <sys/types.h>

@@ -4,8 +4,8 @@
  * and waits are kept as far as the host alone can.
  */
 import type { MemberConfig } from '../../config.ts';
-import { floorTurnMs, floorWaitMs } from '../../pod/deadline.ts';
 import { isStopRequest, ladderOf } from '../../ladder.ts';
+import { floorTurnMs, floorWaitMs } from '../../pod/deadline.ts';
 import { SIGTERM } from '../../signals.ts';
 import { MAINS_FINISHED, type State, type Stop } from '../../state/state.ts';
 
