@@ -14,8 +14,7 @@ const README = textOf('README.md');
 
 describe('README', () => {
   it('README has a Dockerfile whose entrypoint sexton takes, with QUIT for nginx', async () => {
-    const [, entrypoint = '', command = ''] =
-      /^ENTRYPOINT (\[.*\])\nCMD (\[.*\])$/m.exec(README.replaceAll('\\\n', '')) ?? [];
+    const [, entrypoint = '', command = ''] = /^ENTRYPOINT (\[.*\])\nCMD (\[.*\])$/m.exec(README) ?? [];
     const run = await resolve([...JSON.parse(entrypoint), ...JSON.parse(command)]);
     assert.deepEqual(
       run.member.ladder?.map(({ signal }) => signal),
