@@ -106,7 +106,10 @@ async function describeImages({ base, applets, newLayer }: Layers): Promise<Imag
   return all;
 }
 
-/** This machine's nginx with the libraries that it needs, and a page. As the official image it declares SIGQUIT. */
+/**
+ * This machine's nginx with the libraries that it needs, and a page. As the official image it declares SIGQUIT, and has
+ * an entrypoint that ends with `exec`.
+ */
 async function nginxLayer(newLayer: Layers['newLayer']): Promise<string> {
   const layer = await newLayer('nginx');
   const listed = execFileSync('ldd', [NGINX], { encoding: 'utf8' });
@@ -116,6 +119,7 @@ async function nginxLayer(newLayer: Layers['newLayer']): Promise<string> {
     await mkdir(join(layer, dir), { recursive: true });
   await writeFile(join(layer, 'etc/passwd'), 'root:x:0:0::/:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n');
   await writeFile(join(layer, 'etc/group'), 'root:x:0:\nnogroup:x:65534:\n');
+  await writeFile(join(layer, 'docker-entrypoint.sh'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   await writeFile(join(layer, 'srv/index.html'), `${'hello '.repeat(100)}\n`);
   const http = 'http { access_log off; server { listen 80; root /srv; limit_rate 2000; } }';
   await writeFile(
