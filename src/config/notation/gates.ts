@@ -87,11 +87,16 @@ function parseGate(text: string): Parse<StartGate> {
 /** The message for a text with a colon that does not end with `=ready`. */
 function memberProblem(text: string): string {
   const [, name = text, condition] = /^(.*)=(.*?)\??$/s.exec(text) ?? [];
-  if (condition === undefined && !text.includes('://') && !/:\d/.test(text))
+  const isUrl = text.includes('://');
+  if (condition === undefined && !isUrl && !/:\d/.test(text))
     return `${show(text)} is not a start gate; write ${show(text.replace(':', '='))}`;
   const isMembers = CONDITIONS.some((one) => one === condition);
   const why = isMembers ? `${condition} is for members, which have no port and no URL` : 'it is not a start gate';
-  return `${show(text)}: ${why}; write ${show(`${isMembers ? name : text}=ready`)}`;
+  if (isUrl || parseSidecar(name).ok)
+    return `${show(text)}: ${why}; write ${show(`${isUrl && !isMembers ? text : name}=ready`)}`;
+  const withoutPort = text.replace(/:[^=]*/, '');
+  const gate = parseGate(withoutPort);
+  return gate.ok ? `${show(text)}: ${why}; write ${withoutPort}` : gate.why;
 }
 
 const CONDITIONS: readonly GateCondition[] = ['started', 'healthy', 'completed'];
