@@ -44,7 +44,7 @@ describe('what is declared by annotations', () => {
     ['soon', 'soon', such],
     ['""', '""', such],
     ['', '""', such],
-    ['"-5"', '-5', 'a duration cannot be negative; write 0 or a duration such as 30s'],
+    ['"-5"', '-5', 'a duration cannot be negative; write one such as 30s'],
     ['"30 sec"', '"30 sec"', 'must be a duration; write 30s'],
     ['"1.5m"', '1.5m', 'must be a duration; write 1m30s'],
     ['"1e3"', '1e3', such],

@@ -158,6 +158,11 @@ describe('a stop preset warns', () => {
     assert.equal(warning('--', 'dumb-init', '-c', 'nginx'), '');
     assert.equal(warning('--', 'dumb-init', 'redis-cli'), '');
   });
+  it('a stop preset reads no option of another init among the arguments of the program', () => {
+    assert.equal(warning('--', 'tini', 'nginx', '-g', 'daemon off;'), '');
+    assert.match(warning('--', 'dumb-init', '--', 'nginx', '-c', '/n.conf'), /^dumb-init sends/);
+    assert.match(warning('--', 'dumb-init', 'nginx', '-c', '/n.conf'), /^dumb-init sends/);
+  });
 });
 
 it('every preset has a name that --stop takes', () => {

@@ -4,7 +4,7 @@ import { FLAGS, fileKeyOf, KEYS, type Key } from '../flags.ts';
 import { didYouMean, nearest } from '../notation/nearest.ts';
 import { bad, good, type Parse, show } from '../notation/parse.ts';
 import { CONTAINER, type ContainerKey } from './container.ts';
-import type { Report } from './shape.ts';
+import { MOST, type Report } from './shape.ts';
 
 export interface FileKeys {
   readonly own: readonly { readonly key: Key; readonly fileKey: string }[];
@@ -87,9 +87,10 @@ export function flagTextOf(key: Key, value: unknown): Parse<string> {
   const flag = FLAGS[key];
   if (flag.fileSeconds) {
     // From YAML every scalar comes as its text.
-    return Number.isSafeInteger(value) || (typeof value === 'string' && /^[0-9]{1,9}$/.test(value))
-      ? good(`${value}s`)
-      : bad('must be a whole number of seconds; write one such as 30');
+    const text = isScalar(value) ? String(value) : '';
+    return /^[0-9]+$/.test(text) && Number(text) >= 1 && Number(text) <= MOST
+      ? good(`${text}s`)
+      : bad(`must be a whole number of seconds from 1 to ${MOST}; write one such as 30`);
   }
   if (value === null) return bad(`needs a value; write ${flag.takes}`);
   if (isScalar(value)) return value === '' ? bad(`needs a value; write ${flag.takes}`) : good(String(value));

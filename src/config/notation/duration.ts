@@ -55,7 +55,7 @@ function goMilliseconds(text: string): number | undefined {
 /** The reason, with the notation that was probably meant. */
 function notADuration(text: string): string {
   if (/^\d{1,9}$/.test(text)) return `a duration needs a unit; write ${text}s or ${text}ms`;
-  if (/^-/.test(text)) return 'a duration cannot be negative; write 0 or a duration such as 30s';
+  if (/^-/.test(text)) return 'a duration cannot be negative; write one such as 30s';
   const plain = text
     .toLowerCase()
     .replace(/\s+/g, '')

@@ -16,10 +16,7 @@ export interface Gates {
 }
 
 export function parseGates(text: string): Parse<Gates> {
-  const gates = eachOf(text, (part): Parse<StartGate | ReadyAction> => {
-    const [, name, optional] = /^(.*)=ready(\?)?$/s.exec(part) ?? [];
-    return name !== undefined && isOfReady(name) ? parseReady(name, optional !== undefined) : parseGate(part);
-  });
+  const gates = eachOf(text, parseOne);
   if (!gates.ok) return gates;
   const members = gates.value.filter((gate) => 'condition' in gate);
   const ready = gates.value.filter((gate) => 'call' in gate);
@@ -32,6 +29,17 @@ export function formatGates({ members, ready }: Gates): string {
     ...members.map(({ name, condition, optional }) => `${name}=${condition}${optional ? '?' : ''}`),
     ...ready.map(({ name, optional }) => `${name}=ready${optional ? '?' : ''}`),
   ].join(',');
+}
+
+function parseOne(text: string): Parse<StartGate | ReadyAction> {
+  const [, left, right] = /^([^=:]*)\?=([^=:]*?)\??$/s.exec(text) ?? [];
+  if (left !== undefined) {
+    const meant = `${left}=${right}?`;
+    const gate = parseOne(meant);
+    return gate.ok ? bad(`${show(text)} is not a start gate; write ${meant}`) : gate;
+  }
+  const [, name, optional] = /^(.*)=ready(\?)?$/s.exec(text) ?? [];
+  return name !== undefined && isOfReady(name) ? parseReady(name, optional !== undefined) : parseGate(text);
 }
 
 /** A plain name that is not a known sidecar's is a member's, for which `ready` is no condition. */
@@ -79,11 +87,16 @@ function parseGate(text: string): Parse<StartGate> {
 /** The message for a text with a colon that does not end with `=ready`. */
 function memberProblem(text: string): string {
   const [, name = text, condition] = /^(.*)=(.*?)\??$/s.exec(text) ?? [];
-  if (condition === undefined && !text.includes('://') && !/:\d/.test(text))
+  const isUrl = text.includes('://');
+  if (condition === undefined && !isUrl && !/:\d/.test(text))
     return `${show(text)} is not a start gate; write ${show(text.replace(':', '='))}`;
   const isMembers = CONDITIONS.some((one) => one === condition);
   const why = isMembers ? `${condition} is for members, which have no port and no URL` : 'it is not a start gate';
-  return `${show(text)}: ${why}; write ${show(`${isMembers ? name : text}=ready`)}`;
+  if (isUrl || parseSidecar(name).ok)
+    return `${show(text)}: ${why}; write ${show(`${isUrl && !isMembers ? text : name}=ready`)}`;
+  const withoutPort = text.replace(/:[^=]*/, '');
+  const gate = parseGate(withoutPort);
+  return gate.ok ? `${show(text)}: ${why}; write ${withoutPort}` : gate.why;
 }
 
 const CONDITIONS: readonly GateCondition[] = ['started', 'healthy', 'completed'];

@@ -18,7 +18,7 @@ type Words = readonly string[];
 interface Wrapper {
   /** The command that the wrapper runs; undefined: it is not known. */
   readonly inner: (args: Words) => Words | undefined;
-  readonly tellsGroup?: (args: Words) => boolean;
+  readonly tellsGroup?: (options: Words) => boolean;
 }
 
 export function startedBy(argv: Words): StartedProgram {
@@ -33,7 +33,8 @@ export function startedBy(argv: Words): StartedProgram {
     if (wrapper === undefined || inner === undefined || inner[0] === undefined)
       return { program, args, behind, isGroupTold };
     behind.push(program);
-    isGroupTold ||= wrapper.tellsGroup?.(args) ?? false;
+    // The command is the end of the words; its arguments may look like options.
+    isGroupTold ||= wrapper.tellsGroup?.(args.slice(0, -inner.length)) ?? false;
     words = inner;
   }
 }
@@ -88,10 +89,10 @@ function lastOfShell(args: Words): Words | undefined {
   return words.ok && words.value[0] === 'exec' ? words.value.slice(1) : undefined;
 }
 
-function hasG(args: Words): boolean {
-  return args.slice(0, args.indexOf('--')).some((arg) => /^-[svw]*g/.test(arg));
+function hasG(options: Words): boolean {
+  return options.some((word) => /^-[svw]*g/.test(word));
 }
 
-function lacksC(args: Words): boolean {
-  return !args.some((arg) => /^(-v*c|--single-child$)/.test(arg));
+function lacksC(options: Words): boolean {
+  return !options.some((word) => /^(-v*c|--single-child$)/.test(word));
 }

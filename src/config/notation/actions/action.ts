@@ -149,7 +149,8 @@ function methodProblem(method: string | undefined, scheme: string, { what, metho
   if (method === undefined) return undefined;
   if (!scheme.startsWith('http')) return `${method} goes before http:// only; leave it out`;
   if (methods.includes(method)) return undefined;
-  return `${method} is not possible for ${what}; write ${methods.join(' or ')}`;
+  const remedy = methods.length > 0 ? `write ${methods.join(' or ')}` : `leave ${method} out`;
+  return `${method} is not possible for ${what}; ${remedy}`;
 }
 
 function parseExec(rest: string, names: OptionNames): Parse<ActionText> {
