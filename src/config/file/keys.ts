@@ -102,6 +102,9 @@ export function flagTextOf(key: Key, value: unknown): Parse<string> {
     isScalar(to) || (pairsOfLists === true && Array.isArray(to) && to.length > 0 && to.every(isScalar));
   if (pairs !== undefined && isRecord(value)) {
     const entries = Object.entries(value);
+    // JavaScript moves such keys to the front, in ascending order.
+    if (key === 'stop' && entries.some(([from]) => /^[0-9]+$/.test(from)))
+      return bad('a map of numbers loses its order; write a list such as [TERM:20s, INT:5s]');
     if (entries.length > 0 && entries.every(([, to]) => isValue(to))) {
       return good(entries.map(([from, to]) => `${from}${pairs}${String(to)}`).join(','));
     }
