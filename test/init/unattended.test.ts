@@ -138,6 +138,7 @@ for (const [name, words, env] of [
   ['tini', ['-s'], { TINI_VERBOSITY: '3' }],
   ['tini', ['-s'], { SEXTON_LOG_LEVEL: 'info' }],
   ['tini', ['-s'], { SEXTON_GRACE_PERIOD: '30s' }],
+  ['tini', ['-s'], { SEXTON_SLEEP_AFTER: '1m' }],
   ['dumb-init', ['-v'], {}],
   ['dumb-init', [], { DUMB_INIT_DEBUG: '1' }],
   ['sexton', ['--log-level', 'info'], {}],

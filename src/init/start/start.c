@@ -149,7 +149,7 @@ bool is_configured(char *const *env) {
   if (take_environment(env, &given, false)) return true;
   for (size_t i = 0; i < LEVEL_FLAG; i++)
     if (given.values[i]) return true;
-  return false;
+  return given.values[SLEEP_FLAG] != NULL;
 }
 
 /* `text` is one that is_duration accepts. */
