@@ -6,6 +6,12 @@ export interface Instant {
   readonly wall: string;
 }
 
+/** `undefined`: there is none. */
+export function earliest(...moments: readonly (number | undefined)[]): number | undefined {
+  const known = moments.filter((atMs) => atMs !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
 /** RFC 3339 with nanoseconds, UTC: `2026-01-02T03:04:05.000000006Z`. */
 export function rfc3339(wall: string): string {
   return `${rfc3339Milliseconds(wall).slice(0, 19)}.${wall.slice(-9).padStart(9, '0')}Z`;

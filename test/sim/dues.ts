@@ -83,8 +83,9 @@ export class Dues extends Judge {
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
     const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.world, member);
     // A replaced container that ignores its signal ends with its grace period, and only then comes back.
-    const replacements = faults.filter((fault) => fault.do === 'replace' && fault.who === member.index);
-    const replacedMs = replacements.map((fault) => fault.atMs + this.world.scenario.graceMs);
+    const replacedMs = faults.flatMap((fault) =>
+      fault.do === 'replace' && fault.who === member.index ? [fault.atMs + fault.graceMs] : [],
+    );
     const dueMs = Math.max(sinceMs ?? 0, this.world.calmAtMs, ...replacedMs) + this.#boundMs();
     // Any of several mains would do, but the one whose end could be known ended later.
     if (sinceMs !== undefined && dueMs > this.world.agenda.nowMs)

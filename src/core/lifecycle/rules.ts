@@ -11,6 +11,7 @@ import { restartAtMs } from '../restart.ts';
 import { SIGTERM } from '../signals.ts';
 import { type Draft, isDue, note, say, sayOnce, update, wakeAt } from '../state/draft.ts';
 import { isHurried, MAINS_FINISHED, type Stop } from '../state/state.ts';
+import { earliest } from '../time.ts';
 import { endPreStop, ownBudget, runPreStop } from './hooks.ts';
 import { startAgain } from './restarting.ts';
 import { beginClimb } from './stop/climb.ts';
@@ -161,8 +162,7 @@ function runPreStopOfStop(draft: Draft, stop: Stop): boolean {
     return true;
   }
   const budget = budgetOf(draft, stop);
-  const moments = [budget && lastTurnMs(budget), floorTurnMs(draft.config, stop)].filter((atMs) => atMs !== undefined);
-  return runPreStop(draft, moments.length === 0 ? undefined : Math.min(...moments));
+  return runPreStop(draft, earliest(budget && lastTurnMs(budget), floorTurnMs(draft.config, stop)));
 }
 
 /** Without a declared grace period a pre-stop hook in a platform's stop has no time limit. */

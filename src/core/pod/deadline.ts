@@ -26,6 +26,7 @@ import type { MemberConfig } from '../config.ts';
 import type { Event } from '../state/events.ts';
 import type { Peer } from '../state/peer.ts';
 import type { Deadline, State, Stop } from '../state/state.ts';
+import { earliest } from '../time.ts';
 import { isRestarting, tellsOfPassed } from './restart.ts';
 import { isForeign } from './standing.ts';
 
@@ -86,7 +87,8 @@ function peersBudget(config: MemberConfig, state: State, stop: Stop): Budget | u
     )
     .flatMap((peer) => (peer.tombstone.Deadline === undefined ? [] : [peer.tombstone.Deadline]))
     .filter((atMs) => atMs >= stop.atMs);
-  return deadlines.length === 0 ? undefined : { atMs: Math.min(...deadlines), sinceMs: stop.atMs };
+  const atMs = earliest(...deadlines);
+  return atMs === undefined ? undefined : { atMs, sinceMs: stop.atMs };
 }
 
 /** When a waiting member stops at the latest: 2 s before the deadline, or half of a short budget. */
@@ -113,11 +115,6 @@ export function hostLeaveAtMs({ deadline, stop }: Pick<State, 'deadline' | 'stop
 /** The platform does not end a stop that sexton decided on, so a supervisor that is late may still KILL first. */
 const BEHIND_MS = 1_000;
 
-function earliest(...moments: readonly (number | undefined)[]): number | undefined {
-  const known = moments.filter((atMs) => atMs !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
-}
-
 function lengthOf({ sinceMs, atMs }: Budget): number {
   return Math.max(0, atMs - sinceMs);
 }
@@ -136,13 +133,13 @@ function isStopping({ tombstone, liveness }: Peer, stop: Stop): boolean {
  * a main a little earlier than that of its sidecars. The rest of the declared grace period belongs to the command.
  */
 export function floorTurnMs(config: MemberConfig, { asked }: Stop): number | undefined {
-  if (asked === undefined || config.graceFloorMs === undefined) return undefined;
-  return asked.atMs + floorWaitMs(config);
+  const waitMs = floorWaitMs(config);
+  return asked === undefined || waitMs === undefined ? undefined : asked.atMs + waitMs;
 }
 
-/** From the platform's request to that end; infinite: no floor is declared. */
-export function floorWaitMs({ graceFloorMs, role }: MemberConfig): number {
-  if (graceFloorMs === undefined) return Number.POSITIVE_INFINITY;
+/** From the platform's request to that end; undefined: no floor is declared. */
+export function floorWaitMs({ graceFloorMs, role }: MemberConfig): number | undefined {
+  if (graceFloorMs === undefined) return undefined;
   const turnMs = lastTurnMs({ sinceMs: 0, atMs: graceFloorMs });
   return role === 'main' ? turnMs : (turnMs + graceFloorMs) / 2;
 }

@@ -12,6 +12,7 @@
 import type { MemberConfig } from '../config.ts';
 import type { Peer } from '../state/peer.ts';
 import type { State } from '../state/state.ts';
+import { earliest } from '../time.ts';
 import { peerNamed, type Standing, standingOf } from './standing.ts';
 
 export interface MainsState {
@@ -26,7 +27,7 @@ export function mainsStateOf(config: MemberConfig, state: State): MainsState {
   const unsure = standings.flatMap((standing) => (standing.is === 'unsure' ? [standing.untilMs] : []));
   return {
     finished: standings.length > 0 && finished >= (config.when === 'all' ? standings.length : 1),
-    untilMs: unsure.length === 0 ? undefined : Math.min(...unsure),
+    untilMs: earliest(...unsure),
   };
 }
 

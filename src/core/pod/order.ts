@@ -1,6 +1,7 @@
 /** Stop order is the reverse of start order, by `StartAfter`; a sidecar stops also after all mains. */
 import type { MemberConfig } from '../config.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
+import { earliest } from '../time.ts';
 import { holdsUp, rosterOf } from './finished.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
@@ -26,7 +27,7 @@ export function blockersOf(
   const unsure = standings.flatMap(({ standing }) => (standing.is === 'unsure' ? [standing.untilMs] : []));
   return {
     names: standings.filter(({ standing }) => holdsUp(standing)).map(({ name }) => name),
-    untilMs: unsure.length === 0 ? undefined : Math.min(...unsure),
+    untilMs: earliest(...unsure),
   };
 }
 

@@ -7,6 +7,7 @@ import type { MemberConfig } from '../config.ts';
 import { MAX_PASSED, type Tombstone } from '../format/tombstone.ts';
 import type { Peer } from '../state/peer.ts';
 import { RESTART, type Restart, type RestartAsk, type Round, type State } from '../state/state.ts';
+import { earliest } from '../time.ts';
 import { isForeign, isPast, nextLookMs, STALE_AFTER_MS, standingOf } from './standing.ts';
 
 /**
@@ -124,8 +125,7 @@ export function unendedIn(
     const untilMs = endOfWaitMs(config, state, restart, peer);
     return untilMs === undefined || isPast(state, untilMs) ? [] : [{ name: Name, untilMs: nextLookMs(state, untilMs) }];
   });
-  const moments = waited.map(({ untilMs }) => untilMs);
-  return { names: waited.map(({ name }) => name), untilMs: moments.length === 0 ? undefined : Math.min(...moments) };
+  return { names: waited.map(({ name }) => name), untilMs: earliest(...waited.map(({ untilMs }) => untilMs)) };
 }
 
 /** Longer than the 5 s between two reads where no file events come. */

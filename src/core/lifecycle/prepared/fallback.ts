@@ -37,14 +37,14 @@ export function fallbackOf(
   const common = { stopSignals, signal: first, graceMs };
   if (climb !== undefined) return { ...common, waitMs: undefined, atMs: undefined };
   const patienceMs = Math.max(PATIENCE_MS, ownWaitMs(config));
-  const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), patienceMs, floorWaitMs(config));
+  const mostMs = Math.min(mostOf(config, graceMs ?? ASSUMED_MS), patienceMs, floorWaitMs(config) ?? patienceMs);
   // Holds also for a request within a stop, whose grace period may be longer than that of the request.
   const waitMs = Math.max(1, Math.floor(mostMs));
   if (stop !== undefined) {
     const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
     const waitedMs = Math.min(mostOf(config, budgetMs), ownWaitMs(config, stop));
-    const turnMs = floorTurnMs(config, stop) ?? Number.POSITIVE_INFINITY;
-    return { ...common, waitMs, atMs: Math.floor(Math.min(stop.atMs + waitedMs, turnMs)) };
+    const ownMs = stop.atMs + waitedMs;
+    return { ...common, waitMs, atMs: Math.floor(Math.min(ownMs, floorTurnMs(config, stop) ?? ownMs)) };
   }
   const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
   return { ...common, signal, waitMs, atMs: undefined };
