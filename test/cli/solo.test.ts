@@ -6,7 +6,8 @@ import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
-import { childrenOf, send } from '../helpers/process.ts';
+import { childrenOf, send, stateOf } from '../helpers/process.ts';
+import { build } from '../helpers/program.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -55,6 +56,14 @@ describe('without a graveyard', { concurrency: 2 }, () => {
     assert.match((await exec(container, 'status')).stdout, /^app +main +not running +- +- +- +- +-$/m);
     const { stdout, code } = await exec(container, 'status', '--check');
     assert.deepEqual([stdout, code], ['app: not healthy: its command does not run\n', 1]);
+    await container.kill();
+  });
+
+  scenario('D2 a command of which only the first thread has ended runs', async ({ scratch }) => {
+    const container = startContainer(scratch, { flags: ['--name', 'app'], command: [build('init/headless.c')] });
+    const pid1 = await container.pid1();
+    await waitFor('its first thread has ended', () => childrenOf(pid1).some((pid) => stateOf(pid) === 'Z'));
+    assert.match((await exec(container, 'status')).stdout, /^app +main +running +healthy /m);
     await container.kill();
   });
 

@@ -3,7 +3,6 @@
  * it: PID 1 is sexton-init, and the command is its child that leads a process group in init's session. A supervisor,
  * probes and hooks are in sessions of their own, as are processes that `kubectl exec` starts.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { addressText, type HttpAddress } from '../../config/notation/address.ts';
@@ -11,17 +10,7 @@ import { formatDuration } from '../../config/notation/duration.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { Tombstone } from '../../core/format/tombstone.ts';
 import { parseTombstone } from '../../core/format/tombstone-parse.ts';
-
-/** A process of `/proc/PID/stat`, proc_pid_stat(5). */
-interface Stat {
-  readonly pid: number;
-  readonly state: string;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-  /** Clock ticks since the boot. */
-  readonly started: number;
-}
+import { allStats, statOf } from '../../runtime/host/process-stat.ts';
 
 export interface Command {
   readonly pid: number;
@@ -31,12 +20,11 @@ export interface Command {
 export function findCommand(): Command | undefined {
   const init = statOf(1);
   const self = statOf(process.pid);
-  const processes = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (statOf(Number(name)) ?? []) : []));
-  const [first] = processes
-    .filter(({ pid, parent, group, session, state }) => {
-      return parent === 1 && group === pid && session === init?.session && state !== 'Z' && state !== 'X';
+  const [first] = allStats()
+    .filter(({ pid, parent, group, session, isDead }) => {
+      return parent === 1 && group === pid && session === init?.session && !isDead;
     })
-    .sort((a, b) => a.started - b.started);
+    .toSorted((a, b) => a.started - b.started);
   if (first === undefined || self === undefined) return undefined;
   // Against this process and not /proc/uptime, which may be that of the container.
   const ageMs = ((self.started - first.started) * 1000) / TICKS_PER_SECOND + process.uptime() * 1000;
@@ -45,19 +33,6 @@ export function findCommand(): Command | undefined {
 
 /** USER_HZ, which is 100 on every architecture that sexton is built for. */
 const TICKS_PER_SECOND = 100;
-
-function statOf(pid: number): Stat | undefined {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name of the program stands in parentheses and may hold any character.
-    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-    const [state = '', parent, group, session] = fields;
-    const started = Number(fields[19]);
-    return { pid, state, parent: Number(parent), group: Number(group), session: Number(session), started };
-  } catch {
-    return undefined;
-  }
-}
 
 /** Whether only the supervisor knows how healthy the command is. */
 export function hasProbes({ member: { probes, postStart, notifies } }: RunConfig): boolean {

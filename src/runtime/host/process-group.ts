@@ -2,9 +2,9 @@
  * The process group of a child, for a host that is its parent but not init. It signals the whole group, and finds out
  * whether a process is left.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, signalName } from '../../core/signals.ts';
+import { allStats, type ProcessStat, statOf } from './process-stat.ts';
 
 const NEEDS_CONT: ReadonlySet<number> = new Set([SIGTERM, SIGHUP, SIGINT, SIGQUIT]);
 
@@ -15,13 +15,12 @@ export function signalGroup(pgid: number, signal: number): void {
   const members = membersOf(pgid);
   // What cannot be seen may be stopped.
   if (members.length === 0) send(-pgid, SIGCONT);
-  for (const { pid, state } of members) if (state === 'T') send(Number(pid), SIGCONT);
+  for (const { pid, state } of members) if (state === 'T') send(pid, SIGCONT);
 }
 
 export function signalProcess(pid: number, signal: number): void {
   send(pid, signal);
-  const { state = 'T' } = processOf(String(pid));
-  if (NEEDS_CONT.has(signal) && state === 'T') send(pid, SIGCONT);
+  if (NEEDS_CONT.has(signal) && (statOf(pid)?.state ?? 'T') === 'T') send(pid, SIGCONT);
 }
 
 export function groupIsGone(pgid: number): boolean {
@@ -54,41 +53,12 @@ function nativeNumber(signal: number): number | undefined {
 
 /**
  * An orphan that ended stays a zombie where PID 1 does not reap, for instance when we are it; kill(2) still finds it.
- * A process whose first thread has ended looks like one while its other threads run.
  */
 function onlyZombiesLeft(pgid: number): boolean {
-  return membersOf(pgid).every(({ state, threads }) => (state === 'Z' || state === 'X') && !(Number(threads) > 1));
-}
-
-interface Process {
-  readonly pid: string;
-  readonly state?: string | undefined;
-  readonly group?: string | undefined;
-  readonly threads?: string | undefined;
+  return membersOf(pgid).every(({ isDead }) => isDead);
 }
 
 /** Empty where there is no /proc. */
-function membersOf(pgid: number): readonly Process[] {
-  return process.platform !== 'linux'
-    ? []
-    : readdirSync('/proc')
-        .filter((entry) => /^[0-9]+$/.test(entry))
-        .map(processOf)
-        .filter(({ group }) => group === String(pgid));
-}
-
-/** Fields 3, 5 and 20 are the state, the group and the number of threads: proc_pid_stat(5). */
-function processOf(pid: string): Process {
-  const stat = statOf(pid);
-  if (stat === '') return { pid };
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { pid, state: fields[0], group: fields[2], threads: fields[17] };
-}
-
-function statOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return '';
-  }
+function membersOf(pgid: number): readonly ProcessStat[] {
+  return process.platform === 'linux' ? allStats().filter(({ group }) => group === pgid) : [];
 }
