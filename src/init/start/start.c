@@ -65,7 +65,7 @@ bool logs_little(const char *level) { return is_among(level, "warn error"); }
 
 static bool is_quiet_time(const char *text) { return is_among(text, "never") || is_grace(text); }
 
-enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, LEVEL_FLAG, FORMAT_FLAG, SLEEP_FLAG, SIMPLE_FLAGS };
+enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, SLEEP_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
 
 static const struct {
   const char *flag;
@@ -79,9 +79,10 @@ static const struct {
     [DRAIN_FLAG] = {"--drain", is_duration, NULL},
     [GRAVEYARD_FLAG] = {"--graveyard", is_directory_name, NULL},
     [SESSION_FLAG] = {"--session", is_session, NULL},
+    [SLEEP_FLAG] = {"--sleep-after", is_quiet_time, NULL},
+    /* The rest concern the log alone. */
     [LEVEL_FLAG] = {"--log-level", NULL, "debug info warn error"},
     [FORMAT_FLAG] = {"--log-format", NULL, "json text"},
-    [SLEEP_FLAG] = {"--sleep-after", is_quiet_time, NULL},
 };
 
 static bool accepts(size_t flag, const char *value) {
@@ -149,7 +150,7 @@ bool is_configured(char *const *env) {
   if (take_environment(env, &given, false)) return true;
   for (size_t i = 0; i < LEVEL_FLAG; i++)
     if (given.values[i]) return true;
-  return given.values[SLEEP_FLAG] != NULL;
+  return false;
 }
 
 /* `text` is one that is_duration accepts. */
