@@ -18,11 +18,11 @@ export function readOomKills(): number | undefined {
 }
 
 /**
- * The kills that a dead supervisor knew of, plus one if there is a new kill. That one was its own, as supervisors offer
- * themselves to the OOM killer first.
+ * The kills of which no child tells: those that are `known`, and of the new ones as many as there were `killed`
+ * supervisors. Supervisors offer themselves to the OOM killer first.
  */
-export function withOwnKill(known: number | undefined, now: number | undefined): number | undefined {
-  return now === undefined || known === undefined ? known : Math.min(now, known + 1);
+export function withOwnKills(known: number | undefined, killed: number, now: number | undefined): number | undefined {
+  return now === undefined || known === undefined ? known : Math.min(now, known + killed);
 }
 
 let counter: string | undefined;

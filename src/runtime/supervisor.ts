@@ -35,7 +35,7 @@ import { TerminationLogWriter } from './log/termination-log.ts';
 import type { Machine } from './machine.ts';
 import type { Membership, MembershipEvents, MembershipOptions } from './membership.ts';
 import { type Digests, RESTED, readMemo, writeMemo } from './memo.ts';
-import { withOwnKill } from './oom.ts';
+import { withOwnKills } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import { NetworkTasks } from './probes/network-tasks.ts';
 import type { ActionEnd } from './probes/probe.ts';
@@ -158,8 +158,8 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, hello);
-    if (resumed === undefined) this.#oomKills = hello.oomKills ?? machine.readOomKills();
-    else this.#oomKills = this.#wasWoken ? resumed.oomKills : withOwnKill(resumed.oomKills, machine.readOomKills());
+    const oomKills = machine.readOomKills();
+    this.#oomKills = withOwnKills(resumed ? resumed.oomKills : (hello.oomKills ?? oomKills), hello.killed, oomKills);
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.

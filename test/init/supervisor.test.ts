@@ -32,7 +32,7 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
   await first.kill();
 
   const second = await init.supervisor();
-  assert.deepEqual(second.hello, [...hello.slice(0, 4), '1', memo, ...hello.slice(6, -1), 'signal 9']);
+  assert.deepEqual(second.hello, [...hello.slice(0, 4), '1', memo, ...hello.slice(6, -2), 'signal 9', '1']);
   assert.deepEqual(await second.next(), signal);
   assert.deepEqual(await second.next(), later);
   const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
@@ -44,11 +44,26 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
   await second.kill();
 
   const third = await init.supervisor();
-  assert.deepEqual(third.hello.slice(4), ['1', '', '', '', 'SEXTON_LOG_LEVEL=info', 'signal 9']);
+  assert.deepEqual(third.hello.slice(4), ['1', '', '', '', 'SEXTON_LOG_LEVEL=info', 'signal 9', '1']);
   assert.deepEqual(await third.next(), exited);
   await third.expect('group-gone');
   third.commit('exit', 6);
   assert.deepEqual(await init.ended, { code: 6, signal: null });
+});
+
+onBench('hello counts the supervisors that a KILL has ended since the last commit', async (bench) => {
+  const init = bench.start(['--', ...AGENT]);
+  const counts: (string | undefined)[] = [];
+  for (let round = 0; round < 4; round++) {
+    const supervisor = await init.supervisor();
+    counts.push(supervisor.hello.at(-1));
+    if (round === 2) {
+      supervisor.commit('memo', '');
+      await hasPassed(bench, supervisor, supervisor.sent);
+    }
+    await supervisor.kill();
+  }
+  assert.deepEqual(counts, ['0', '1', '2', '1']);
 });
 
 for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
@@ -79,7 +94,7 @@ onBench('P12 init applies a whole commit although its supervisor died right afte
   await waitFor('the supervisor is dead', () => hasEnded(supervisor.about.pid));
   send(init.pid, 'SIGCONT');
   const next = await init.supervisor();
-  assert.deepEqual(next.hello.slice(4), ['1', 'last words', '', '', 'SEXTON_LOG_LEVEL=info', 'signal 9']);
+  assert.deepEqual(next.hello.slice(4), ['1', 'last words', '', '', 'SEXTON_LOG_LEVEL=info', 'signal 9', '1']);
   const [name, seq] = await next.next();
   assert.deepEqual([name, seq], ['signal', '2']);
 });

@@ -180,7 +180,7 @@ eachBuild('sexton: a supervisor reports the KILL at the end of a grace period', 
   assert.equal(existsSync(bench.path('node-started')), false);
   send(init.pid, 'SIGTERM');
   const supervisor = await init.supervisor();
-  assert.deepEqual(supervisor.hello.slice(3), ['0', '0', '', '', '', '', '']);
+  assert.deepEqual(supervisor.hello.slice(3), ['0', '0', '', '', '', '', '', '0']);
   await supervisor.expect('spawned');
   const [name, , asked, ...signals] = await supervisor.next();
   assert.deepEqual([name, ...signals.slice(0, 2)], ['forwarded', '15', '15']);

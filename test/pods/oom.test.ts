@@ -1,5 +1,6 @@
 /** Sexton names the sender of a KILL: the kernel's OOM killer, itself, or an unknown one. The memory limit is real. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { describe } from 'node:test';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { AWAKE, type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
@@ -14,19 +15,20 @@ import { waitFor } from '../helpers/wait.ts';
 const LIMIT_MB = 160;
 /** Beyond the limit, also where podman allows as much swap again. */
 const TOO_MUCH_MB = 512;
+const EATER = 'echo 1000 >/proc/self/oom_score_adj; exec tail /dev/zero';
 const why = ENGINE === 'podman' ? undefined : whyNoCgroup('memory');
 
 function hook(stage: Stage, name: string, options: MemberOptions = {}): string {
   return `exec:${member(stage, name, options).join(' ')}`;
 }
 
-function start(stage: Stage, flags: readonly string[], options: MemberOptions): Container {
+function start(stage: Stage, flags: readonly string[], options: MemberOptions, limits = limitOf(stage)): Container {
   const { scratch } = stage;
   const declared = ['--name', 'app', '--graveyard', scratch.graveyard, '--restart-policy', 'Never'];
   return startContainer(scratch, {
     flags: [...declared, ...flags],
     command: member(stage, 'app', { counter: scratch.path('lives'), ...options }),
-    ...limitOf(stage),
+    ...limits,
   });
 }
 
@@ -120,4 +122,24 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     assert.deepEqual(exitsOf(stage), [['SIGKILL', 'an unknown sender']]);
     assert.equal(readTombstone(stage.scratch.graveyard, 'app')?.Reason, 'killed');
   });
+
+  scenario(
+    'OOM kills of two supervisors in a row are not put down to the command',
+    async (stage) => {
+      const limits = limitOf(stage);
+      const container = start(stage, AWAKE, {}, limits);
+      await waitForEvent(stage.scratch.log, 'app', 'Started');
+      const first = await container.supervisor();
+      // The count does not show whose kill it was: each eater stands for a supervisor.
+      const [file = '', ...args] = [...(limits.inside ?? []), 'sh', '-c', EATER];
+      for (const _ of [1, 2]) assert.equal(spawnSync(file, args).signal, 'SIGKILL');
+      send(first, 'SIGKILL');
+      send(await container.supervisor(first), 'SIGKILL');
+      await waitFor('the third acts', () => container.stderr().includes('the supervisor was started again'));
+      await kill(container, 'app');
+      assert.equal((await container.exit()).status, 137);
+      assert.deepEqual(exitsOf(stage), [['SIGKILL', 'an unknown sender']]);
+    },
+    { notInPodman: 'needs a process in the cgroup of the container' },
+  );
 });

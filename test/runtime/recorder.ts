@@ -22,7 +22,7 @@ export class Recorder implements Host {
 
   async open(onEvent: (event: HostEvent) => void): ReturnType<Host['open']> {
     this.#onEvent = onEvent;
-    return { hostId: HOST_ID, startedAt: mono(), memo: undefined, isPid1: true };
+    return { hostId: HOST_ID, startedAt: mono(), memo: undefined, isPid1: true, killed: 0 };
   }
 
   tell(event: HostEvent): void {

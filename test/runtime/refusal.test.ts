@@ -45,7 +45,7 @@ async function superviseWrongly(t: TestContext, memo: string | undefined): Promi
   const child = spawn(NODE, words, { env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
   t.after(() => child.kill('SIGKILL'));
   const socket = child.stdio[3] as Duplex;
-  socket.write(frameOf(helloFields({ hostId: HOST_ID, startedAt: 1_000, memo, isPid1: true })));
+  socket.write(frameOf(helloFields({ hostId: HOST_ID, startedAt: 1_000, memo, isPid1: true, killed: 0 })));
   const [said, stderr, [code]] = await within(
     'it ends',
     Promise.all([buffer(socket), text(child.stderr as Duplex), once(child, 'exit')]),

@@ -90,7 +90,7 @@ export class Brain implements Host {
     const { hostId, startedAtMs: startedAt, memo } = this.#container;
     // The caller goes on first, then events flow.
     void DONE.then(() => {}).then(() => this.#hearAll());
-    return { hostId, startedAt, memo: memo?.text, isPid1: true, wokenBy: this.#wokenBy, oomKills: 0 };
+    return { hostId, startedAt, memo: memo?.text, isPid1: true, wokenBy: this.#wokenBy, oomKills: 0, killed: 0 };
   }
 
   commit(commit: Commit): void {

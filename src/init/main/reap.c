@@ -22,6 +22,7 @@ static void note_end(struct supervisor *supervisor, int status) {
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   put_digits(stpcpy(supervisor->ended, by_signal ? "signal " : "code "), (uint64_t)value, 1);
   if (supervisor->hangs) strcpy(supervisor->ended, "hung");
+  supervisor->killed = (supervisor->committed ? 0 : supervisor->killed) + (by_signal && value == SIGKILL);
 }
 
 void reap(struct init *init) {

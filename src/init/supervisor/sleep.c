@@ -148,6 +148,7 @@ bool has_gone_to_sleep(struct init *init) {
   }
   sleep->is_parting = false;
   init->supervisor.ended[0] = 0;
+  init->supervisor.killed = 0;
   forgive_failures(&init->supervisor);
   init->supervisor.start_at = sleep->is_asleep ? NEVER : now_ms();
   release_pages(storage->in, sizeof storage->in);

@@ -101,7 +101,8 @@ const char *start_supervisor(struct init *init) {
   init->queue.sent = 0;
   connection->out_used = encode_hello(connection->out, init->self.host_id, init->self.started_at, init->self.is_pid1,
                                       init->memo.bytes, init->memo.length, init->memo.exists, init->sleep.why,
-                                      supervisor->oom_kills, init->in.form.why[0], supervisor->ended);
+                                      supervisor->oom_kills, init->in.form.why[0], supervisor->ended,
+                                      supervisor->killed);
   init->sleep.why[0] = supervisor->ended[0] = 0;
   return NULL;
 }

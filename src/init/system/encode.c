@@ -85,7 +85,7 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
 }
 
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo, const char *why, int64_t oom_kills, const char *plain, const char *ended) {
+                    bool has_memo, const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed) {
   char *at = put_text(out + FRAME_HEADER_BYTES, "hello");
   at = put_text(at, "1");
   at = put_text(at, host_id);
@@ -97,6 +97,7 @@ size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid
   at = oom_kills < 0 ? put_text(at, "") : put_number(at, (uint64_t)oom_kills);
   at = put_bytes(at, plain, strnlen(plain, 64));
   at = put_text(at, ended);
+  at = put_number(at, (uint64_t)killed);
   return finish(out, at);
 }
 

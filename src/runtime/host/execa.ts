@@ -88,7 +88,7 @@ export class ExecaHost implements Host {
       startedAt: this.#startedAt,
       memo: this.#memo,
       isPid1: process.pid === 1,
-      oomKills: undefined,
+      killed: 0,
     };
   }
 

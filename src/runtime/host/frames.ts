@@ -90,7 +90,7 @@ export function decodeHello(fields: readonly string[]): Hello {
         `${PROTOCOL_VERSION}; install both from the same release`,
     );
   }
-  count(fields, 11);
+  count(fields, 12);
   if (!/^[0-9a-f]{32}$/.test(hostId)) throw new ProtocolError(`cannot read hello: host id ${quote(hostId)}`);
   const startedAt = number(fields, 3, 0, Number.MAX_SAFE_INTEGER);
   const isPid1 = flag(fields, 4);
@@ -100,7 +100,8 @@ export function decodeHello(fields: readonly string[]): Hello {
   const oomKills = fields[8] === '' ? undefined : number(fields, 8, 0, Number.MAX_SAFE_INTEGER);
   const whyNode = fields[9] === '' ? undefined : fields[9];
   const ended = fields[10] === '' ? undefined : fields[10];
-  return { hostId, startedAt, memo, isPid1, wokenBy, oomKills, whyNode, ended };
+  const killed = number(fields, 11, 0, Number.MAX_SAFE_INTEGER);
+  return { hostId, startedAt, memo, isPid1, wokenBy, oomKills, whyNode, ended, killed };
 }
 
 /** undefined: the frame is that of an event. */

@@ -188,6 +188,8 @@ export interface Hello {
   readonly whyNode?: string | undefined;
   /** What became of the supervisor before this one: `code 1`, `signal 9`, `hung`; undefined: it slept, or is unknown. */
   readonly ended?: string | undefined;
+  /** How many supervisors a KILL has ended since the last commit, perhaps that of the OOM killer. */
+  readonly killed: number;
 }
 
 export interface Host {

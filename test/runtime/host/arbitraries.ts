@@ -55,6 +55,7 @@ export const hello: fc.Arbitrary<Hello> = record({
   oomKills: maybe(fc.maxSafeNat()),
   whyNode: maybe(word.filter((it) => it !== '')),
   ended: maybe(word.filter((it) => it !== '')),
+  killed: fc.maxSafeNat(),
 });
 
 const argv = fc

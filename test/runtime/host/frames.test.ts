@@ -51,7 +51,16 @@ test('our frames are, byte for byte, those of a plain encoder', () => {
 
 test('a stream cut at any place, or at any two, gives the same frames', () => {
   const stream = Buffer.concat([
-    frameOf(helloFields({ hostId: '0af3'.repeat(8), startedAt: 12, memo: 'Übergabe €', isPid1: true, oomKills: 3 })),
+    frameOf(
+      helloFields({
+        hostId: '0af3'.repeat(8),
+        startedAt: 12,
+        memo: 'Übergabe €',
+        isPid1: true,
+        oomKills: 3,
+        killed: 0,
+      }),
+    ),
     frameOf(eventFields({ type: 'spawned', seq: 1, at: 13, id: 1, pid: 77 })),
     frameOf(['']),
     frameOf(eventFields({ type: 'groupGone', seq: 2, at: 14, id: 1, strays: 0 })),
@@ -166,7 +175,7 @@ test('an event with a field too many, too few, out of range or of another form i
 });
 
 test('a hello of another version, or one that is not well formed, is refused with the remedy', () => {
-  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', '', '', '7', '--drain', 'signal 9'];
+  const good = ['hello', '1', 'ab'.repeat(16), '5', '1', '0', '', '', '7', '--drain', 'signal 9', '1'];
   assert.doesNotThrow(() => decodeHello(good));
   const remedy = /speaks version "2" of the protocol, this supervisor version 1; install both/;
   assert.throws(() => decodeHello(good.with(1, '2')), remedy);
@@ -176,7 +185,8 @@ test('a hello of another version, or one that is not well formed, is refused wit
     good.with(4, 'yes'),
     good.with(6, 'memo'),
     good.with(8, '-1'),
-    good.slice(0, 10),
+    good.with(11, ''),
+    good.slice(0, 11),
     [...good, ''],
   ]) {
     assert.throws(() => decodeHello(wrong), ProtocolError, JSON.stringify(wrong));

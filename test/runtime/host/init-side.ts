@@ -4,8 +4,8 @@ import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime
 
 export function helloFields(hello: Hello): string[] {
   const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
-  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '', whyNode = '', ended = '' } = hello;
-  const about = [wokenBy, String(oomKills), whyNode, ended];
+  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '', whyNode = '', ended = '', killed } = hello;
+  const about = [wokenBy, String(oomKills), whyNode, ended, String(killed)];
   return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', ...memo, ...about];
 }
 
