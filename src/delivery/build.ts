@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import type { BuiltInit } from '../init/build.ts';
 import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
 import { makeCache } from './cache.ts';
-import { debianPackages } from './debian.ts';
+import { debianPackages, layLicenses, libcOf } from './debian.ts';
 import { layInventory, printWeights } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
@@ -71,6 +71,7 @@ async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> 
   const isNative = process.platform === 'linux' && arch === process.arch;
   const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
   const { compiler } = await layInit(join(directory, 'sexton'), arch);
+  layLicenses(directory, [libcOf(compiler)]);
   const installed = findNode(arch, join(ROOT, 'node_modules'), prefix);
   const node = layNode(directory, arch, installed, { icu, stamps: join(DIST, '.stamps') });
   placeContent(join(directory, 'licenses', 'sexton.txt'), readFileSync(join(ROOT, 'LICENSE')));
@@ -111,10 +112,10 @@ function ownVersions({ version }: PortableNode): NodeJS.ProcessVersions {
   throw new Error(`cannot tell what is in Node ${version}: this build runs on Node ${own}; run it by npm run build`);
 }
 
-/** The package of the C library in init, which is that of the compiler. */
+/** The package with the C library that is linked into init. */
 function libraryOf(compiler: string, arch: Arch): string {
   const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
-  return compiler.startsWith('musl') ? 'musl-dev' : `libc6-dev${cross}`;
+  return libcOf(compiler) === 'musl' ? 'musl-dev' : `libc6-dev${cross}`;
 }
 
 async function layApp(

@@ -4,6 +4,8 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { placeContent, readIfThere } from './place.ts';
 
 export interface DebianPackage {
   readonly name: string;
@@ -22,6 +24,17 @@ export function debianPackages(paths: readonly string[], names: readonly string[
     return { name, version, arch };
   });
   return [...new Map(found.map((it) => [it.name, it])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The package of the C library that this compiler links into init. */
+export const libcOf = (compiler: string): string => (compiler.startsWith('musl') ? 'musl' : 'libc6');
+
+/** Elsewhere than on Debian the distribution's own package says under which licence it is. */
+export function layLicenses(directory: string, packages: Iterable<string>): void {
+  for (const name of packages) {
+    const text = readIfThere(`/usr/share/doc/${name}/copyright`);
+    if (text) placeContent(join(directory, 'licenses', `${name}.txt`), text);
+  }
 }
 
 /** https://github.com/package-url/purl-spec: all but a colon is percent-encoded. */

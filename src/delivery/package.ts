@@ -19,9 +19,10 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { buildInit } from '../init/build.ts';
 import { makeBundles, placeBundles, type Release, readRelease, textOf } from './bundles.ts';
+import { layLicenses, libcOf } from './debian.ts';
 import { weigh } from './inventory.ts';
 import { type Manifest, manifestOf } from './manifest.ts';
-import { placeBy, placeContent, readIfThere } from './place.ts';
+import { placeBy, placeContent } from './place.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ARCHES = ['x64', 'arm64'] as const;
@@ -52,22 +53,17 @@ function parseArch(word: string): Arch {
 
 async function lay(directory: string, arches: readonly Arch[]): Promise<void> {
   const manifest = manifestOf(ROOT, process.env);
-  const licenses = new Map<string, string>();
+  const libcs = new Set<string>();
   for (const arch of arches) {
     placeBy(join(directory, 'lib', `sexton-linux-${arch}`), 0o755, (temporary) => {
-      const { compiler } = buildInit(temporary, { arch });
-      const library = compiler.startsWith('musl') ? 'musl' : 'libc6';
-      licenses.set(`${library}.txt`, `/usr/share/doc/${library}/copyright`);
+      libcs.add(libcOf(buildInit(temporary, { arch }).compiler));
     });
   }
   await layPrograms(directory, manifest, readRelease(ROOT));
   placeContent(join(directory, 'lib', 'index.d.ts'), declarations());
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md'])
     placeContent(join(directory, name), readFileSync(join(ROOT, name)));
-  for (const [name, path] of licenses) {
-    const text = readIfThere(path);
-    if (text) placeContent(join(directory, 'licenses', name), text);
-  }
+  layLicenses(directory, libcs);
   placeContent(join(directory, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 

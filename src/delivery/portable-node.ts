@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { layLicenses } from './debian.ts';
 import { readNeeds, withoutUnloaded } from './elf.ts';
 import { pruneIcu } from './icu.ts';
 import { CHANGES, withoutImagePaths } from './loader.ts';
@@ -59,7 +60,7 @@ export function layNode(
   layProgram(join(directory, 'bin', 'node'), source, icu, join(stamps, `node-${arch}.json`), version);
   const { loader, libraries } = layLibraries(directory, arch, source);
   placeContent(join(directory, 'licenses', 'node.txt'), readFileSync(join(prefix, 'LICENSE')));
-  layLibraryLicenses(directory);
+  layLicenses(directory, LIBRARY_PACKAGES);
   placeContent(join(directory, 'licenses', 'loader.txt'), CHANGES);
   const lib = join(directory, 'lib');
   return { version, command: [join(lib, loader), '--library-path', lib, join(directory, 'bin', 'node')], libraries };
@@ -122,12 +123,4 @@ function findLibrary(name: string, arch: Arch): string {
     throw new Error(`cannot find ${name} for ${arch} in ${places.join(', ')}: ${remedy}`);
   }
   return realpathSync(found);
-}
-
-/** Elsewhere than on Debian the distribution's own package says under which licence it is. */
-function layLibraryLicenses(directory: string): void {
-  for (const name of LIBRARY_PACKAGES) {
-    const text = readIfThere(`/usr/share/doc/${name}/copyright`);
-    if (text) placeContent(join(directory, 'licenses', `${name}.txt`), text);
-  }
 }

@@ -49,6 +49,18 @@ test('it has every file of the directory but itself and the inventory, with its 
   assert.deepEqual(listed.sort(), files.sort());
 });
 
+test('each library of Debian in the directory has its licence there', () => {
+  const libraries = PARTS.filter(({ purl }) => purl?.startsWith('pkg:deb/'));
+  assert.ok(libraries.length > 0);
+  // The package of libgcc_s has the licence of libstdc++, and those for compilers that of what they are linked to.
+  const licences = libraries.map(({ name }) => name.replace('libgcc-s1', 'libstdc++6').replace(/-dev.*$/, ''));
+  const files = readdirSync(join(DELIVERED, 'licenses'));
+  assert.deepEqual(
+    licences.filter((name) => !files.includes(`${name}.txt`)),
+    [],
+  );
+});
+
 test('it has the delivered Node and every part that this says is linked into it', () => {
   const { node, modules, napi, ...versions } = nodeVersions();
   assert.ok(modules && napi);
