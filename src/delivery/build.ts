@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import type { BuiltInit } from '../init/build.ts';
 import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
 import { makeCache } from './cache.ts';
-import { debianPackages, layLicenses, libcOf } from './debian.ts';
+import { debianPackages, layLicenses, libcOf, libraryOf } from './debian.ts';
 import { layInventory, printWeights } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
@@ -110,12 +110,6 @@ function ownVersions({ version }: PortableNode): NodeJS.ProcessVersions {
   if (process.versions.node === version) return process.versions;
   const own = process.versions.node;
   throw new Error(`cannot tell what is in Node ${version}: this build runs on Node ${own}; run it by npm run build`);
-}
-
-/** The package with the C library that is linked into init. */
-function libraryOf(compiler: string, arch: Arch): string {
-  const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
-  return libcOf(compiler) === 'musl' ? 'musl-dev' : `libc6-dev${cross}`;
 }
 
 async function layApp(

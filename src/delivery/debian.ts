@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeContent, readIfThere } from './place.ts';
+import type { Arch } from './portable-node.ts';
 
 export interface DebianPackage {
   readonly name: string;
@@ -28,6 +29,12 @@ export function debianPackages(paths: readonly string[], names: readonly string[
 
 /** The package of the C library that this compiler links into init. */
 export const libcOf = (compiler: string): string => (compiler.startsWith('musl') ? 'musl' : 'libc6');
+
+/** The package that has it for compilers. */
+export function libraryOf(compiler: string, arch: Arch): string {
+  const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
+  return libcOf(compiler) === 'musl' ? 'musl-dev' : `libc6-dev${cross}`;
+}
 
 /** Elsewhere than on Debian the distribution's own package says under which licence it is. */
 export function layLicenses(directory: string, packages: Iterable<string>): void {

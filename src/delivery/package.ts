@@ -18,11 +18,12 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { buildInit } from '../init/build.ts';
-import { makeBundles, placeBundles, type Release, readRelease, textOf } from './bundles.ts';
-import { layLicenses, libcOf } from './debian.ts';
+import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease, textOf } from './bundles.ts';
+import { debianPackages, layLicenses, libcOf, libraryOf } from './debian.ts';
 import { weigh } from './inventory.ts';
 import { type Manifest, manifestOf } from './manifest.ts';
 import { placeBy, placeContent } from './place.ts';
+import { laySbom } from './sbom.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ARCHES = ['x64', 'arm64'] as const;
@@ -53,21 +54,35 @@ function parseArch(word: string): Arch {
 
 async function lay(directory: string, arches: readonly Arch[]): Promise<void> {
   const manifest = manifestOf(ROOT, process.env);
-  const libcs = new Set<string>();
+  const [libcs, libraries] = [new Set<string>(), new Set<string>()];
   for (const arch of arches) {
     placeBy(join(directory, 'lib', `sexton-linux-${arch}`), 0o755, (temporary) => {
-      libcs.add(libcOf(buildInit(temporary, { arch }).compiler));
+      const { compiler } = buildInit(temporary, { arch });
+      libcs.add(libcOf(compiler));
+      libraries.add(libraryOf(compiler, arch));
     });
   }
-  await layPrograms(directory, manifest, readRelease(ROOT));
+  const packages = await layPrograms(directory, manifest, readRelease(ROOT));
   placeContent(join(directory, 'lib', 'index.d.ts'), declarations());
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md'])
     placeContent(join(directory, name), readFileSync(join(ROOT, name)));
   layLicenses(directory, libcs);
+  const { version } = manifest;
+  // Where `sexton version` looks for it.
+  laySbom(join(directory, 'lib'), {
+    version,
+    node: undefined,
+    libraries: debianPackages([], [...libraries]),
+    packages,
+  });
   placeContent(join(directory, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-async function layPrograms(directory: string, manifest: Manifest, release: Release): Promise<void> {
+async function layPrograms(
+  directory: string,
+  manifest: Manifest,
+  release: Release,
+): Promise<readonly BundledPackage[]> {
   const bundles = await makeBundles(ROOT, release);
   const app = join(directory, 'lib', 'app');
   placeBundles(app, join(directory, 'licenses'), bundles);
@@ -81,6 +96,7 @@ async function layPrograms(directory: string, manifest: Manifest, release: Relea
   });
   placeContent(join(directory, 'bin', 'sexton.cjs'), bin, 0o755);
   placeContent(join(directory, 'lib', 'index.js'), await bundle('index.ts', { format: 'esm', target: 'node22' }));
+  return bundles.packages;
 }
 
 async function bundle(name: string, options: Parameters<typeof build>[0]): Promise<string> {

@@ -12,6 +12,8 @@ import { ROOT } from '../helpers/paths.ts';
 import { tempGraveyard } from '../helpers/scratch.ts';
 import { environmentOn, installInto, MAJORS, npm, packed } from './installed.ts';
 
+type Part = { readonly name: string; readonly purl: string };
+
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
 test('the package has what it needs to run, the licences, and nothing else', () => {
@@ -25,7 +27,7 @@ test('the package has what it needs to run, the licences, and nothing else', () 
     new Set([
       ...['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', 'bin/sexton.cjs', 'licenses/packages.txt'],
       ...['main', 'pino', 'run', 'tools'].map((it) => `lib/app/${it}.cjs`),
-      ...['index.d.ts', 'index.js', ...inits].map((it) => `lib/${it}`),
+      ...['index.d.ts', 'index.js', 'sbom.cdx.json', ...inits].map((it) => `lib/${it}`),
     ]),
   );
 });
@@ -95,5 +97,12 @@ for (const major of MAJORS) {
     assert.match(told.stdout, new RegExp(`^sexton ${version} \\(commit ([0-9a-f]{12}|unknown)\\)\n$`));
     const ran = spawnSync(sexton, ['run', '--', 'sh', '-c', 'echo ran; exit 5'], { env, encoding: 'utf8' });
     assert.deepEqual([ran.status, ran.stdout], [5, 'ran\n'], ran.stderr);
+    const parts = JSON.parse(execFileSync(sexton, ['version', '--json'], { env, encoding: 'utf8' })).parts as Part[];
+    const has = (name: string): boolean => parts.some((it) => it.name === name);
+    assert.ok(has('sexton-init') && has('pino') && !has('node') && !has('thread-stream'), JSON.stringify(parts));
+    assert.ok(
+      parts.some(({ purl }) => /^pkg:deb\/\w+\/(musl-dev|libc6-dev)/.test(purl)),
+      JSON.stringify(parts),
+    );
   });
 }
