@@ -19,7 +19,7 @@ const OWN_FLAGS = new Set([
 const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   'docker, podman': [
     ...'build-arg build-context detach env file format init init-path from mount name'.split(' '),
-    ...'platform port publish signal stop-timeout tag timeout timestamp volumes'.split(' '),
+    ...'platform port publish push signal stop-timeout tag timeout timestamp volumes'.split(' '),
   ],
   kubectl: 'all-containers grace-period prefix previous timeout'.split(' '),
   'cluster-autoscaler': ['max-graceful-termination-sec'],
