@@ -50,9 +50,18 @@ static bool is_grace(const char *text) {
 }
 
 /* Short enough for a liveness socket of the longest name in it: 107 bytes less "/.", 63 of name and ".sock". */
+enum { MAX_DIRECTORY_NAME = 37 };
+
+/* The supervisor makes a graveyard, but nothing above it. */
 static bool is_directory_name(const char *text) {
   static const char set[] = "/._-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  return text[0] == '/' && strlen(text) <= 37 && all_of(text, set) && text[strspn(text, "/")] != 0;
+  char parent[MAX_DIRECTORY_NAME + 1];
+  if (text[0] != '/' || strlen(text) > MAX_DIRECTORY_NAME || !all_of(text, set) || text[strspn(text, "/")] == 0) return false;
+  char *end = stpcpy(parent, text);
+  while (end[-1] == '/') end--;
+  while (end[-1] != '/') end--;
+  *end = 0;
+  return access(parent, F_OK) == 0;
 }
 
 static bool is_session(const char *text) {
