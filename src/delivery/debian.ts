@@ -6,7 +6,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { placeContent, readIfThere } from './place.ts';
-import type { Arch } from './portable-node.ts';
 
 export interface DebianPackage {
   readonly name: string;
@@ -31,7 +30,7 @@ export function debianPackages(paths: readonly string[], names: readonly string[
 export const libcOf = (compiler: string): string => (compiler.startsWith('musl') ? 'musl' : 'libc6');
 
 /** The package that has it for compilers. */
-export function libraryOf(compiler: string, arch: Arch): string {
+export function libraryOf(compiler: string, arch: string): string {
   const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
   return libcOf(compiler) === 'musl' ? 'musl-dev' : `libc6-dev${cross}`;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
@@ -39,6 +40,28 @@ onBench('init alone forwards by its tables, KILLs after the grace period, and ex
   send(init.pid, SIGTERM);
   await init.says('int');
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
+});
+
+onBench('init alone takes no change of the window size for a stop request', async (bench) => {
+  rmSync(bench.path('bin/node'));
+  writeFileSync(bench.path('bin/node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const traps = 'trap "echo winch" WINCH; trap "echo term; exit 7" TERM';
+  writeFileSync(bench.path('application'), `${traps}; echo up; while :; do sleep 0.02; done\n`);
+  const flags = '--graveyard /graveyard --grace-period 600s';
+  const init = bench.launch([
+    ...['script', '-qefc'],
+    `exec ${bench.sexton} ${flags} -- sh ${bench.path('application')} </dev/null 2>${bench.path('said')}`,
+    '/dev/null',
+  ]);
+  await init.says('up');
+  const [pid = 0] = childrenOf(init.pid);
+  await waitFor('init is alone', () => /goes on without it/.test(readFileSync(bench.path('said'), 'utf8')));
+  const terminal = readlinkSync(`/proc/${pid}/fd/1`);
+  assert.equal(spawnSync('stty', ['-F', terminal, 'cols', '99', 'rows', '33']).status, 0);
+  await init.says('winch');
+  send(pid, SIGTERM);
+  await init.says('term');
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
 });
 
 onBench('init alone forwards a signal that waits in its queue by its table, too', async (bench) => {

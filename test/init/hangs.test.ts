@@ -32,6 +32,7 @@ onHasty('A3 init replaces a supervisor that hangs while nothing is due when the 
   await waitFor('the supervisor stands still', () => stateOf(supervisor.about.pid) === 'T');
   init.write('exit 3\n');
   const second = await init.supervisor();
+  assert.deepEqual(second.hello.slice(-2), ['hung', '0'], "init's own KILL is none of the OOM killer");
   await second.skip('exited', 'group-gone');
   second.commit('exit', 3);
   assert.deepEqual(await init.ended, { code: 3, signal: null });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { stateOf } from '../helpers/process.ts';
+import { hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { type Bench, canUnshare, type Init, onBench, PID_NAMESPACE } from './scripted.ts';
 
@@ -122,8 +122,30 @@ onBench('P05 init in the background leaves the terminal to the shell until fg', 
   await shell.says('got hello');
 });
 
+onBench('P05 an end in the background leaves the terminal to the shell', async (bench) => {
+  const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
+  shell.write(`${bench.sexton} -- true &\n`);
+  const supervisor = await shell.supervisor();
+  const [init, bash] = [supervisor.about.ppid, parentOf(supervisor.about.ppid)];
+  await supervisor.skip('spawned', 'exited');
+  supervisor.commit('exit', 0);
+  await waitFor('init has ended', () => hasEnded(init));
+  assert.equal(foregroundOf(bash), bash);
+  shell.write('echo "shell still reads"\n');
+  await shell.says('\nshell still reads');
+});
+
+/** Field 4 of proc_pid_stat(5). */
+function parentOf(pid: number): number {
+  return statOf(pid, 4);
+}
+
 /** The foreground group of a process's terminal: field 8 of proc_pid_stat(5). */
 function foregroundOf(pid: number): number {
+  return statOf(pid, 8);
+}
+
+function statOf(pid: number, field: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5]);
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[field - 3]);
 }

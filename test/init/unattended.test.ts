@@ -1,7 +1,7 @@
 /** Under the names tini and dumb-init: with nothing to decide and nothing to tell there is no supervisor at all. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { send } from '../helpers/process.ts';
 import { type Build, STATIC } from './builds.ts';
@@ -91,6 +91,22 @@ for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
     assert.deepEqual(await init.ended, { code: 3, signal: null });
   });
 }
+
+eachBuild('sexton: without Node each interrupt from the terminal reaches the command', async (t, build) => {
+  const bench = await layBench(t, build);
+  mkdirSync(bench.path('alone'));
+  copyFileSync(bench.sexton, bench.path('alone/sexton'));
+  const counter = 'n=0; trap "n=\\$((n+1)); echo int \\$n" INT; echo up; while :; do sleep 0.02; done';
+  writeFileSync(bench.path('counter'), `${counter}\n`);
+  // Its descriptor 0 is no terminal, so the interrupts are init's.
+  const command = `exec ${bench.path('alone/sexton')} run -- sh ${bench.path('counter')} </dev/null`;
+  const init = bench.launch(['script', '-qefc', command, '/dev/null'], { env: { SEXTON_LOG_LEVEL: undefined } });
+  await init.says('up');
+  for (const count of [1, 2, 3]) {
+    init.write('\x03');
+    await init.says(`int ${count}`);
+  }
+});
 
 eachBuild('dumb-init: a signal that is dropped starts no supervisor', async (t, build) => {
   const { bench, init } = await startAs(t, build, 'dumb-init', ['-r', '10:0', 'sh', '-c', USR1]);

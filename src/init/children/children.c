@@ -43,7 +43,7 @@ void give_terminal(struct children *children, const struct child *child) {
 }
 
 void take_terminal(struct children *children, uint64_t id) {
-  if (children->foreground != id) return;
+  if (id == 0 || children->foreground != id) return;
   tcsetpgrp(STDIN_FILENO, getpgrp()); /* SIGTTOU is blocked, so this works from the background: tcsetpgrp(3) */
   children->foreground = 0;
 }

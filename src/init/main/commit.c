@@ -40,13 +40,6 @@ static bool was_forwarded(const struct queue *queue, int number) {
   return false;
 }
 
-/* A supervisor that has not heard of this stop would have the next one forwarded, too. */
-static bool has_forwarded_stop(const struct queue *queue) {
-  for (size_t i = 0; i < queue->count; i++)
-    if (queue->events[i].kind == EV_FORWARDED && queue->events[i].flag) return true;
-  return false;
-}
-
 static void acknowledge_events(struct init *init, uint64_t seq) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count && queue->events[i].seq <= seq; i++)
@@ -91,6 +84,7 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_FORWARD:
       return set_route(&init->forwarding.always, op);
     case OP_FORWARD_ONCE:
+      /* A supervisor that has not heard of this stop would have the next one forwarded, too. */
       if (!has_forwarded_stop(&init->queue)) set_route(&init->forwarding.once, op);
       return;
     case OP_FALLBACK:

@@ -15,6 +15,7 @@
 
 #include "../../informants/informants.h"
 #include "init.h"
+#include "oom.h"
 
 static int timeout(struct init *init) {
   const int64_t times[] = {
@@ -178,6 +179,8 @@ static void start_at_once(struct init *init) {
   if (starts && form.why[0][0] == 0) defer_supervisor(init);
   if (!init->supervisor.is_deferred) require_node(init);
   if (!starts) return;
+  /* Only an earlier count shows whether the OOM killer has ended the command. */
+  if (!init->supervisor.is_deferred) init->supervisor.oom_kills = count_oom_kills();
   if (drop_in->plain && init->node.anywhere) leave_directory(&init->in);
   spawn(init, 1, init->in.argv + form.command);
   if (init->in.directory > 0) close(init->in.directory);

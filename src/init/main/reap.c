@@ -22,7 +22,8 @@ static void note_end(struct supervisor *supervisor, int status) {
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   put_digits(stpcpy(supervisor->ended, by_signal ? "signal " : "code "), (uint64_t)value, 1);
   if (supervisor->hangs) strcpy(supervisor->ended, "hung");
-  supervisor->killed = (supervisor->committed ? 0 : supervisor->killed) + (by_signal && value == SIGKILL);
+  bool by_other = by_signal && value == SIGKILL && !supervisor->hangs;
+  supervisor->killed = (supervisor->committed ? 0 : supervisor->killed) + by_other;
 }
 
 void reap(struct init *init) {

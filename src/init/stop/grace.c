@@ -19,6 +19,12 @@ bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *f
   return oldest_stop(queue, fallback) != NULL;
 }
 
+bool has_forwarded_stop(const struct queue *queue) {
+  for (size_t i = 0; i < queue->count; i++)
+    if (queue->events[i].kind == EV_FORWARDED && queue->events[i].flag) return true;
+  return false;
+}
+
 bool is_stopping(const struct init *init) {
   const struct fallback *fallback = &init->forwarding.fallback;
   return fallback->at != NEVER || has_unacknowledged_stop(&init->queue, fallback);

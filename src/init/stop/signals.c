@@ -23,11 +23,15 @@ static void forward_alone(struct init *init, struct event *event) {
   const struct fallback *fallback = &init->forwarding.fallback;
   int number = event->value;
   if (!child) return;
+  bool stops = is_stop(fallback, number);
   bool first = init->grace.stopped != child->id || !has_unacknowledged_stop(&init->queue, fallback);
-  if (first && is_stop(fallback, number)) return;
+  /* A person means each interrupt. */
+  bool again = event->flag && has_forwarded_stop(&init->queue);
+  if (stops && first && !again) return;
   /* A supervisor that comes back learns that this one was passed on. */
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)number;
+  event->flag = stops;
   signal_child(&init->children, child, event->as);
 }
 
@@ -35,8 +39,10 @@ void forward_queued(struct init *init) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count; i++) {
     struct event *event = &queue->events[i];
-    if (event->kind != EV_SIGNAL || is_stop(&init->forwarding.fallback, event->value)) continue;
-    if (!forward(&init->children, &init->forwarding.always, event)) forward_alone(init, event);
+    if (event->kind != EV_SIGNAL) continue;
+    bool stops = is_stop(&init->forwarding.fallback, event->value);
+    if (stops && !event->flag) continue;
+    if (stops || !forward(&init->children, &init->forwarding.always, event)) forward_alone(init, event);
   }
 }
 

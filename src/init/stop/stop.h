@@ -31,6 +31,8 @@ struct grace {
 bool is_stop(const struct fallback *fallback, int number);
 /* Whether a stop request waits in the queue that the supervisor has not acknowledged. */
 bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *fallback);
+/* Whether a stop request was passed on at once that the supervisor has not acknowledged. */
+bool has_forwarded_stop(const struct queue *queue);
 /* Whether a stop request has come, acknowledged or not, and the child has not had its signal. */
 bool is_stopping(const struct init *init);
 /* When the grace period of an unacknowledged stop request ends; NEVER: there is none. */
