@@ -1,4 +1,5 @@
 /** What a configuration depends on in this machine: files, directories, and whether stderr is a terminal. */
+import { isUtf8 } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,7 +59,9 @@ function readRegularFile(path: string): string {
       length += count;
     }
     if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    return bytes.toString('utf8', 0, length);
+    const text = bytes.subarray(0, length);
+    if (!isUtf8(text)) throw Object.assign(new Error('it is no text in UTF-8'), { code: 'EILSEQ' });
+    return text.toString('utf8');
   } finally {
     closeSync(fd);
   }
