@@ -90,10 +90,10 @@ export function wholeNumber(least: number, most: number, example: number): Shape
 
 function numberRule(least: number, most: number, example: number): string {
   if (least === most) return `can only be ${least}; leave it out`;
-  return `must be a whole number from ${least} ${most === MOST ? 'on' : `to ${most}`}; write one such as ${example}`;
+  return `must be a whole number from ${least} to ${most}; write one such as ${example}`;
 }
 
-/** An int32, as most numbers of Kubernetes are, that fits a timer when it is in seconds. */
+/** The most seconds that fit a timer. */
 export const MOST = 2_147_483;
 
 export function text(pattern: string, why: string): Shape<string> {
