@@ -40,9 +40,9 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
       for (const [key, part] of Object.entries(value)) {
         const at = `${path}.${/^[\w-]+$/.test(key) ? key : show(key)}`;
         const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
-        if (shape === undefined) report(at, unknownKey(key, fields, refused));
-        else content[key] = shape.read(part, at, report);
-        isWhole &&= content[key] !== undefined;
+        const read = shape === undefined ? report(at, unknownKey(key, fields, refused)) : shape.read(part, at, report);
+        if (read === undefined) isWhole = false;
+        else content[key] = read;
       }
       const missing = needs.find((key) => !Object.hasOwn(value, key));
       if (isWhole && missing !== undefined) return report(path, `has no ${missing}; add it`);
