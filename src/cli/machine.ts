@@ -1,4 +1,5 @@
 /** What a configuration depends on in this machine: files, directories, and whether stderr is a terminal. */
+import { isUtf8 } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,19 +23,22 @@ export const machine: Files = {
   },
 };
 
-/** For a bundle, which is in `app` of the delivered directory. A run from source has no sexton-init. */
-const INIT = join(import.meta.dirname, '../sexton');
+/** For a bundle, which is in `app` beside init; the npm package names it by machine. A run from source has none. */
+const INITS = ['../sexton', `../sexton-${process.platform}-${process.arch}`].map((it) => join(import.meta.dirname, it));
 
 /** What needs a supervisor from the start for this command line, as sexton-init says; undefined: nothing does. */
 export function whyNode(words: readonly string[], env: Env): string | undefined {
-  if (whyWithoutInit() !== undefined || !existsSync(INIT)) return NO_INIT;
-  const { stderr, error } = spawnSync(INIT, words, { argv0: 'sexton-plain', env, encoding: 'utf8' });
+  const init = INITS.find((path) => existsSync(path));
+  if (whyWithoutInit() !== undefined || init === undefined) return NO_INIT;
+  const { stderr, error } = spawnSync(init, words, { argv0: 'sexton-plain', env, encoding: 'utf8' });
   if (error !== undefined) return `sexton-init cannot be asked: ${error.message}`;
   const text = stderr.trimEnd().replaceAll('\n', ' ');
   return /^[\x20-\x7e]*$/.test(text) ? text || undefined : JSON.stringify(text);
 }
 
 export const NO_INIT = 'there is no sexton-init here';
+export const NO_NOTIFY =
+  '--notify: needs sexton-init, which holds the socket; write --readiness in its place, or run on Linux with glibc';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -55,7 +59,9 @@ function readRegularFile(path: string): string {
       length += count;
     }
     if (length > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    return bytes.toString('utf8', 0, length);
+    const text = bytes.subarray(0, length);
+    if (!isUtf8(text)) throw Object.assign(new Error('it is no text in UTF-8'), { code: 'EILSEQ' });
+    return text.toString('utf8');
   } finally {
     closeSync(fd);
   }

@@ -7,6 +7,7 @@ export interface Given {
   readonly text: string;
   /** The parsed value, where a file has it in the shape of a Pod. */
   readonly value?: unknown;
+  readonly isInFile?: true;
   /** How a message names it, with its value: `--drain 5s`, `SEXTON_DRAIN=5s`, `drain: 5s in /etc/sexton.yaml`. */
   readonly label: string;
   /** How `explain` names where it came from: `--drain`, `SEXTON_DRAIN`, `/etc/sexton.yaml`. */

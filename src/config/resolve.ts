@@ -294,7 +294,8 @@ function whyUnreadable(error: unknown): string {
   if (code === 'ENOENT') return 'no such file; check that its volume is mounted';
   if (code === 'EISDIR') return 'it is a directory; name the file in it';
   if (code === 'EACCES') return `permission denied to uid ${process.getuid?.()}; make it readable`;
-  return `${error instanceof Error ? error.message : String(error)}; name a file that can be read`;
+  const remedy = code === 'EILSEQ' ? 'save it as such' : 'name a file that can be read';
+  return `${error instanceof Error ? error.message : String(error)}; ${remedy}`;
 }
 
 function need<K extends Key>(settings: Settings, key: K): Values[K] {

@@ -1,7 +1,7 @@
 /** One value for each flag, and where it came from: the first source that gave it, else its default. */
 import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
-import { bad, good, type Parse, unexpanded } from './notation/parse.ts';
+import { bad, good, type Parse, unexpanded, whyInFile } from './notation/parse.ts';
 import { nameFromCommand } from './notation/values.ts';
 
 export interface Setting<T> {
@@ -35,7 +35,7 @@ export function settle(
     const stronger = new Set(settings.keys());
     for (const given of layer) {
       const parsed = parseGiven(given);
-      if (!parsed.ok) problems.push(`${given.label}: ${parsed.why}`);
+      if (!parsed.ok) problems.push(`${given.label}: ${given.isInFile ? whyInFile(parsed.why) : parsed.why}`);
       const { label, source } = given;
       const value = parsed.ok ? parsed.value : undefined;
       const setting = { value, label, source, isGiven: true, isBroken: !parsed.ok };

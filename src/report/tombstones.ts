@@ -137,7 +137,7 @@ function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonl
 
 function stepOf(entry: HistoryEntry, isStopping: boolean): Pick<Span, 'activity' | 'signal'> | undefined {
   const { Event, Phase, Hook, Signal } = entry;
-  const activity = Event === 'phase' ? PHASES[String(Phase)] : undefined;
+  const activity = Event === 'phase' && Object.hasOwn(PHASES, String(Phase)) ? PHASES[String(Phase)] : undefined;
   if (activity !== undefined) return { activity };
   if (Event === 'hook' && Hook === 'pre-stop') return { activity: 'pre-stop' };
   if (Event !== 'signal sent' || !isStopping) return undefined;

@@ -1,7 +1,7 @@
-/** What a configuration file may be: a regular file of at most 1 MiB. */
+/** What a configuration file may be: a regular file of at most 1 MiB, in UTF-8. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { machine } from '../../src/cli/machine.ts';
@@ -19,6 +19,10 @@ describe('the file of --config (D6)', () => {
     'a pipe, which may never have a writer': [(path) => execFileSync('mkfifo', [path]), NOT_REGULAR],
     'a device without an end': [(path) => symlinkSync('/dev/zero', path), NOT_REGULAR],
     'a directory': [(path) => mkdirSync(path), 'it is a directory; name the file in it'],
+    'a text in Latin-1': [
+      (path) => writeFileSync(path, 'command: [printf, "%s", "caf\xe9"]', 'latin1'),
+      'it is no text in UTF-8; save it as such',
+    ],
   };
   for (const [what, [make, why]] of Object.entries(REFUSED))
     it(`is refused when it is ${what}`, async (t) => {

@@ -24,13 +24,21 @@ describe('a handle that cannot be asked', () => {
 
   scenario('A10 a member whose socket denies the caller is shown as unknown and still asked to stop', async (stage) => {
     if (needsRoot) return stage.t.skip(needsRoot);
-    const pod = await startPod(stage, cast(stage).main('work'));
+    const { main, sidecar } = cast(stage);
+    const pod = await startPod(stage, main('work'), sidecar('cold', {}, ['--readiness', 'exec:false']));
     chmodSync(handleIn(stage), 0o600);
     const as = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', '--'];
     const status = await sextonOf(stage, ['status'], as);
     assert.match(status.stdout, /^work +main +running +unknown /m);
     const json = JSON.parse((await sextonOf(stage, ['status', '-o', 'json'], as)).stdout);
     assert.deepEqual(json.unknown, [{ name: 'work', why: 'EACCES' }]);
+    const check = await sextonOf(stage, ['status', '--check', 'work'], as);
+    const why = 'its liveness socket cannot be asked (EACCES); ask again as the user of that member or as root';
+    const problem = `sexton: cannot run sexton status: --check: work may be healthy or dead: ${why}\n`;
+    assert.deepEqual(check, { stdout: '', stderr: problem, code: 125 });
+    chmodSync(handleIn(stage, 'cold'), 0o600);
+    const cold = await sextonOf(stage, ['status', '--check', 'cold'], as);
+    assert.deepEqual(cold, { stdout: 'cold: not healthy: running\n', stderr: '', code: 1 });
     const asked = await sextonOf(stage, ['stop'], as);
     assert.match(
       asked.stderr,
@@ -42,8 +50,8 @@ describe('a handle that cannot be asked', () => {
   });
 });
 
-function handleIn({ scratch }: Stage): string {
-  return `${scratch.graveyard}/.work.sock`;
+function handleIn({ scratch }: Stage, name = 'work'): string {
+  return `${scratch.graveyard}/.${name}.sock`;
 }
 
 /** Until the kernel refuses one more: what init keeps, and what waits to be accepted. */

@@ -167,6 +167,13 @@ describe('sexton inject and sexton uninject', () => {
     assert.equal(spec.initContainers[0].name, 'sexton');
   });
 
+  it('--print-helm-plugin without --images takes the lock that .sexton-check.yaml names', () => {
+    const { run, text, dir } = directoryOf({ '.sexton-check.yaml': 'images: lock.json\n' });
+    assert.equal(run(['inject', ...IMAGE, '--print-helm-plugin', 'plugin']).code, 0);
+    const [{ args }] = parse(text('plugin/plugin.yaml')).runtimeConfig.platformCommand;
+    assert.deepEqual(args, ['inject', ...IMAGE, '--images', join(dir, 'lock.json'), '-']);
+  });
+
   it('a wrong command line makes sexton inject exit with 125, with the remedy', () => {
     const { run } = directoryOf({ 'p.yaml': POD });
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [

@@ -97,6 +97,8 @@ for (const major of MAJORS) {
     assert.match(told.stdout, new RegExp(`^sexton ${version} \\(commit ([0-9a-f]{12}|unknown)\\)\n$`));
     const ran = spawnSync(sexton, ['run', '--', 'sh', '-c', 'echo ran; exit 5'], { env, encoding: 'utf8' });
     assert.deepEqual([ran.status, ran.stdout], [5, 'ran\n'], ran.stderr);
+    const explained = execFileSync(sexton, ['explain', '--name', 'a', '--', 'true'], { env, encoding: 'utf8' });
+    assert.match(explained, /^node: no Node process until/m);
     const parts = JSON.parse(execFileSync(sexton, ['version', '--json'], { env, encoding: 'utf8' })).parts as Part[];
     const has = (name: string): boolean => parts.some((it) => it.name === name);
     assert.ok(has('sexton-init') && has('pino') && !has('node') && !has('thread-stream'), JSON.stringify(parts));

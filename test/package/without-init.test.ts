@@ -67,12 +67,13 @@ for (const [what, change, why] of [
   });
 }
 
-test('without an init --notify is refused in one line', () => {
-  const words = [join(ROOT, 'src/cli/main.ts'), 'run', '--notify', 'command', '--', 'echo', 'started'];
-  const ran = spawnSync(NODE, words, { encoding: 'utf8' });
-  assert.deepEqual([ran.status, ran.stdout], [125, '']);
-  assert.match(ran.stderr, /^sexton: cannot start: --notify: needs sexton-init, .*\n$/);
-});
+for (const subcommand of ['run', 'explain'])
+  test(`without an init ${subcommand} refuses --notify in one line`, () => {
+    const words = [join(ROOT, 'src/cli/main.ts'), subcommand, '--notify', 'command', '--', 'echo', 'started'];
+    const ran = spawnSync(NODE, words, { encoding: 'utf8' });
+    assert.deepEqual([ran.status, ran.stdout], [125, '']);
+    assert.match(ran.stderr, /^sexton: cannot start: --notify: needs sexton-init, .*\n$/);
+  });
 
 test('a Node that is too old says in one line which one is needed, and starts nothing', () => {
   const old = join(nodeDirectory(TOO_OLD), 'node');

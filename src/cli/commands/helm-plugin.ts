@@ -7,14 +7,14 @@ import type { FlagValues } from './arguments.ts';
 
 export type FlagsWithImage = FlagValues<'inject'> & { readonly image: string };
 
-export function helmPlugin(version: string, flags: FlagsWithImage): string {
-  const { image, images, deliver, 'skip-unresolved': skips } = flags;
+export function helmPlugin(version: string, lock: string | undefined, flags: FlagsWithImage): string {
+  const { image, deliver, 'skip-unresolved': skips } = flags;
   const args = [
     'inject',
     '--image',
     image,
     // Helm runs it wherever it is itself.
-    ...(images === undefined ? [] : ['--images', resolve(images)]),
+    ...(lock === undefined ? [] : ['--images', resolve(lock)]),
     ...(deliver === undefined ? [] : ['--deliver', deliver]),
     ...(skips === true ? ['--skip-unresolved'] : []),
     '-',

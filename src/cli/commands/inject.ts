@@ -37,7 +37,7 @@ export async function inject(args: readonly string[]): Promise<void> {
   const collected = inputsOf('inject', words, flags['in-place']);
   if (output !== undefined && flags['in-place'] === true)
     throw badArguments('inject', `--output ${output}: prints, and --in-place does not; leave one out`);
-  const options = { images: lockOf(flags.images), image, deliver, version: versionNumber() };
+  const options = { images: lockOf(flags.images).images, image, deliver, version: versionNumber() };
   const result = await injectTexts(collected.inputs, options);
   tellAll(collected, result, flags['skip-unresolved'] === true);
   if (output === 'diff') await print(result.changes.map(diffOf).join(''));
@@ -66,10 +66,10 @@ function printHelmPlugin(directory: string, [path]: readonly string[], flags: Fl
   const unfit = path ?? (flags['in-place'] ? '--in-place' : flags.output && `--output ${flags.output}`);
   if (unfit !== undefined)
     throw badArguments('inject', `--print-helm-plugin: reads no manifests; leave ${show(unfit)} out`);
-  lockOf(flags.images);
+  const { file } = lockOf(flags.images);
   try {
     mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, 'plugin.yaml'), helmPlugin(versionNumber(), flags));
+    writeFileSync(join(directory, 'plugin.yaml'), helmPlugin(versionNumber(), file, flags));
   } catch (error) {
     throw badArguments('inject', `--print-helm-plugin: cannot write into ${show(directory)}: ${whyNoFile(error)}`);
   }
@@ -81,7 +81,7 @@ function policyOf(flags: FlagsWithImage, [path]: readonly string[]): string {
   const unread = path ?? (['in-place', 'skip-unresolved'] as const).find((name) => flags[name]);
   if (unread !== undefined)
     throw badArguments('inject', `-o policy: reads no manifests; leave out ${path ?? `--${unread}`}`);
-  const images = lockOf(flags.images);
+  const { images } = lockOf(flags.images);
   if (images.size === 0) throw badArguments('inject', '-o policy: knows no image; write --images with an image lock');
   try {
     return policyText({ images, image, deliver, isStrict: strict });
@@ -94,7 +94,7 @@ function policyOf(flags: FlagsWithImage, [path]: readonly string[]): string {
 function lockOf(path: string | undefined) {
   try {
     const file = path ?? fileSettings().images;
-    return file === undefined ? new Map() : imagesOf(file);
+    return { file, images: file === undefined ? new Map() : imagesOf(file) };
   } catch (error) {
     throw error instanceof SettingError ? badArguments('inject', error.message) : error;
   }

@@ -33,14 +33,21 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
 /** Docker's HEALTHCHECK takes 1 as unhealthy. */
 const NOT_HEALTHY = 1;
 
-/** Prints one line; the exit code is 0 or 1. */
+/** Prints one line; the exit code is 0 or 1. Throws where the health cannot be known. */
 async function check(here: Here, name: string | undefined): Promise<void> {
   if (name === undefined)
     throw badArguments('status', '--check: PID 1 is not a sexton that can be read; name the member');
   const { members, unknown } = await readHere(here);
   const member = members.find(({ Name }) => Name === name);
-  const trouble = member === undefined ? 'no such member' : unknown.find((it) => it.name === name)?.why;
-  await printHealth(name, trouble ?? notHealthy(member));
+  const trouble = member === undefined ? 'no such member' : notHealthy(member);
+  const why = unknown.find((it) => it.name === name)?.why;
+  if (trouble === undefined && why !== undefined) throw badArguments('status', mayBeDead(name, why));
+  await printHealth(name, trouble);
+}
+
+function mayBeDead(name: string, why: string): string {
+  const remedy = 'ask again as the user of that member or as root';
+  return `--check: ${name} may be healthy or dead: its liveness socket cannot be asked (${why}); ${remedy}`;
 }
 
 /** Without a graveyard there is only this container's own member. */

@@ -5,7 +5,7 @@
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
 import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/actions/action.ts';
-import { PROBE_DEFAULTS } from '../notation/actions/probe.ts';
+import { MAX_TIMES, PROBE_DEFAULTS } from '../notation/actions/probe.ts';
 import { POD_ACTIONS } from '../notation/stop/exit-codes.ts';
 import {
   described,
@@ -95,7 +95,7 @@ const timing = {
   ),
   periodSeconds: described('From one probe to the next. Default: 10.', wholeNumber(1, MOST, 10)),
   timeoutSeconds: described('How long one probe may take. Default: 1.', wholeNumber(1, MOST, 1)),
-  failureThreshold: described('So many failures in a row count as one. Default: 3.', wholeNumber(1, MOST, 3)),
+  failureThreshold: described('So many failures in a row count as one. Default: 3.', wholeNumber(1, MAX_TIMES, 3)),
 } as const;
 const actions = { exec, httpGet, tcpSocket, grpc } as const;
 const ACTIONS = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
@@ -105,7 +105,7 @@ const readinessProbe = record(
   {
     ...actions,
     ...timing,
-    successThreshold: described('So many successes in a row count as one. Default: 1.', wholeNumber(1, MOST, 1)),
+    successThreshold: described('So many successes in a row count as one. Default: 1.', wholeNumber(1, MAX_TIMES, 1)),
   },
   {
     oneOf: ACTIONS,

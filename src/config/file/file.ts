@@ -101,7 +101,8 @@ function ownValues(
       return [];
     }
     const shown = FLAGS[key].fileSeconds ? text.value.replace(/s$/, '') : text.value;
-    return [{ key, text: text.value, label: `${fileKey}: ${show(shown)} in ${path}`, source: path }];
+    const label = `${fileKey}: ${show(shown)} in ${path}`;
+    return [{ key, text: text.value, isInFile: true, label, source: path }];
   });
 }
 

@@ -40,9 +40,9 @@ export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape
       for (const [key, part] of Object.entries(value)) {
         const at = `${path}.${/^[\w-]+$/.test(key) ? key : show(key)}`;
         const shape = Object.hasOwn(fields, key) ? fields[key] : undefined;
-        if (shape === undefined) report(at, unknownKey(key, fields, refused));
-        else content[key] = shape.read(part, at, report);
-        isWhole &&= content[key] !== undefined;
+        const read = shape === undefined ? report(at, unknownKey(key, fields, refused)) : shape.read(part, at, report);
+        if (read === undefined) isWhole = false;
+        else content[key] = read;
       }
       const missing = needs.find((key) => !Object.hasOwn(value, key));
       if (isWhole && missing !== undefined) return report(path, `has no ${missing}; add it`);
@@ -90,10 +90,10 @@ export function wholeNumber(least: number, most: number, example: number): Shape
 
 function numberRule(least: number, most: number, example: number): string {
   if (least === most) return `can only be ${least}; leave it out`;
-  return `must be a whole number from ${least} ${most === MOST ? 'on' : `to ${most}`}; write one such as ${example}`;
+  return `must be a whole number from ${least} to ${most}; write one such as ${example}`;
 }
 
-/** An int32, as most numbers of Kubernetes are, that fits a timer when it is in seconds. */
+/** The most seconds that fit a timer. */
 export const MOST = 2_147_483;
 
 export function text(pattern: string, why: string): Shape<string> {

@@ -80,7 +80,8 @@ function parseGate(text: string): Parse<StartGate> {
     const known = SIDECAR_NAMES.join(', ');
     return bad(`ready is for sidecars without sexton (${known}, or a URL); for the member ${name.value} write healthy`);
   }
-  const near = CONDITION_ALIASES[word.toLowerCase()] ?? nearest(word, CONDITIONS);
+  const alias = word.toLowerCase();
+  const near = Object.hasOwn(CONDITION_ALIASES, alias) ? CONDITION_ALIASES[alias] : nearest(word, CONDITIONS);
   return bad(`${show(word)} is not a condition; ${didYouMean(near, `write ${conditionsOf(name.value)}`)}`);
 }
 

@@ -92,8 +92,8 @@ function nameAt(units: readonly Unit[], at: number): string | undefined {
 }
 
 function refusalOf(name: string, { known, refused }: OptionNames): string | undefined {
-  const reason = refused[name];
-  if (reason !== undefined) return `${name}: ${reason}`;
+  // Any word may stand in a command, also `constructor`, which every object has.
+  if (Object.hasOwn(refused, name)) return `${name}: ${refused[name]}`;
   const near = nearest(name, [...known, ...Object.keys(refused)]);
   if (near === undefined) return undefined;
   return `${name} is not an option; ${refused[near] ?? `did you mean ${near}?`}`;

@@ -55,7 +55,14 @@ export const TOO_DEEP = 'is nested too deeply; a configuration has only a few le
 /** Kubernetes leaves `$(NAME)` as it is if the variable is not declared before its use, which is always a mistake. */
 export function unexpanded(text: string): string | undefined {
   const reference = /\$\([A-Za-z_][A-Za-z0-9_]*\)/.exec(text)?.[0];
-  return reference && `${reference} was not expanded; declare that variable before this one in the Pod's env`;
+  return reference && `${reference} ${UNEXPANDED}`;
+}
+
+const UNEXPANDED = "was not expanded; declare that variable before this one in the Pod's env";
+
+/** The reason for a value of a configuration file, which Kubernetes never sees. */
+export function whyInFile(why: string): string {
+  return why.replace(UNEXPANDED, 'is not expanded in a file; write the value, or give the flag in the Pod');
 }
 
 const LONGEST_SHOWN = 80;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseAsJson } from '../../../src/config/file/file.ts';
-import { filesOf, problemsOf as problemsWith } from '../files.ts';
+import { filesOf, problemsOf as problemsWith, resolved, resolvedWithFile } from '../files.ts';
 
 function problemsOf(path: string, text: string): Promise<readonly string[]> {
   return problemsWith(['--config', path, 'x'], {}, filesOf({ [path]: text }));
@@ -41,6 +41,14 @@ describe('a configuration file', () => {
       'drain: 5 in /c.yaml: a duration needs a unit; write 5s or 5ms',
       'role: 7 in /c.yaml: must be one of main, sidecar',
     ]);
+  });
+
+  it('a configuration file counts as far as a flag does', async () => {
+    const text =
+      'readinessProbe: {tcpSocket: {port: 80}, failureThreshold: 2147483647, successThreshold: 2147483647}\n';
+    const { run } = await resolvedWithFile(['--config', '/c.yaml', 'x'], {}, filesOf({ '/c.yaml': text }));
+    const byFlag = resolved(['--readiness', 'tcp://:80,failures=2147483647,successes=2147483647', 'x']);
+    assert.deepEqual(run.member.probes, byFlag.run.member.probes);
   });
 
   it('a configuration file may not hold keys of the language itself', async () => {

@@ -58,6 +58,7 @@ describe('a probe', () => {
     "exec:mount -o 'rw,timeout=5s' /x": { kind: 'exec', argv: ['mount', '-o', 'rw,timeout=5s', '/x'] },
     'exec:mount -o rw\\,timeout=5s /x': { kind: 'exec', argv: ['mount', '-o', 'rw,timeout=5s', '/x'] },
     'exec:app --tags a,b,c=d': { kind: 'exec', argv: ['app', '--tags', 'a,b,c=d'] },
+    'exec:app -D a,constructor=b': { kind: 'exec', argv: ['app', '-D', 'a,constructor=b'] },
     "exec:sh -c 'echo $(hostname)'": { kind: 'exec', argv: ['sh', '-c', 'echo $(hostname)'] },
     'http://:8080': { ...get, scheme: 'http', host: '127.0.0.1', port: 8080, path: '/' },
     'https://[::1]:443/a,b?c=1,d=%2C': { ...get, scheme: 'https', host: '::1', port: 443, path: '/a,b?c=1,d=%2C' },

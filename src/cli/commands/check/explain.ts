@@ -11,7 +11,7 @@ import { ANOTHER_KERNEL, whyAwakeByFlags } from '../../../runtime/sleep/why-awak
 import { SextonError } from '../../../text/errors.ts';
 import { asWarning, outputWidth, print, withBoldHeader } from '../../../text/print.ts';
 import { formatTable } from '../../../text/table.ts';
-import { machine, whyNode } from '../../machine.ts';
+import { machine, NO_INIT, NO_NOTIFY, whyNode } from '../../machine.ts';
 import { readLeadingFlags } from '../arguments.ts';
 
 export async function explain(args: readonly string[], env: Env): Promise<void> {
@@ -21,6 +21,7 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   const resolution = await resolveRun(commandLine, env, { ...machine, whyNode: why });
   if (!resolution.ok) throw new SextonError('badConfiguration', { problems: resolution.problems });
   const { run, sources, warnings, awakeFor } = resolution;
+  if (run.member.notifies && why === NO_INIT) throw new SextonError('badConfiguration', { problems: [NO_NOTIFY] });
   const needed = whyAwakeByFlags(awakeFor);
   const watching = await watchingNote(run.graveyard);
   const notes = [

@@ -11,7 +11,7 @@ import { leaveRefusal } from '../../../runtime/log/termination-log.ts';
 import type { Remarks } from '../../../runtime/supervisor.ts';
 import { withTimeout } from '../../../runtime/timeouts.ts';
 import { complainInTime, SextonError } from '../../../text/errors.ts';
-import { machine, NO_INIT } from '../../machine.ts';
+import { machine, NO_INIT, NO_NOTIFY } from '../../machine.ts';
 
 export interface Configured {
   readonly config: RunConfig;
@@ -66,7 +66,5 @@ async function refuseToStart(host: Host, refusal: Extract<Resolution, { ok: fals
 }
 
 const MAX_COMPLAINING_MS = 200;
-const NO_NOTIFY =
-  '--notify: needs sexton-init, which holds the socket; write --readiness in its place, or run on Linux with glibc';
 const NOT_REAPED =
   'orphans are not reaped here: this is not PID 1 and no subreaper; add -s, set TINI_SUBREAPER, or make it PID 1';

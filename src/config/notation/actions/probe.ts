@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<string, ProbeOption>> = {
 const PROBE_OPTIONS: readonly string[] = Object.keys(OPTIONS);
 
 /** Kubernetes has an int32 for it. */
-const MAX_TIMES = 2 ** 31 - 1;
+export const MAX_TIMES = 2 ** 31 - 1;
 
 export function probeParser(kind: ProbeKind): (text: string) => Parse<Probe> {
   return (text) => {
@@ -64,7 +64,7 @@ export function formatProbe({ action, ...probe }: Probe): string {
 
 function parseTimes(text: string): Parse<number> {
   if (/^\d{1,10}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_TIMES) return good(Number(text));
-  return bad('must be a whole number from 1 on; write one such as 3');
+  return bad(`must be a whole number from 1 to ${MAX_TIMES}; write one such as 3`);
 }
 
 function rulesOf(kind: ProbeKind): ActionRules {
