@@ -61,10 +61,13 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
 
 /** The last command as written, if `exec` may stand before it; undefined: no program, or a part of something larger. */
 export function lastProgramOf(script: string): string | undefined {
-  const [, program, rest = ''] = /(?:^|[;&]\s*)([A-Za-z0-9_./-]+)((?:\s[^;&|<>(){}`\n]*)?)$/.exec(script) ?? [];
-  // What follows a number sign may be a comment.
-  if (program === undefined || NO_PROGRAMS.has(program) || /(^|\s)#/.test(script)) return undefined;
-  return `${program}${rest}`;
+  const last = listOf(script)?.at(-1);
+  if (last === undefined || last.isBackground || last.isPiped || last.isAlternative) return undefined;
+  const text = script.slice(last.at).trimStart();
+  const program = /^([A-Za-z0-9_./-]+)(?:\s[^(){}`\n]*)?$/.exec(text)?.[1];
+  // What follows a number sign may be a comment, and the last line of a here-document is no command.
+  if (program === undefined || NO_PROGRAMS.has(program) || /(^|\s)#|<</.test(script)) return undefined;
+  return text;
 }
 
 /** Words and built-ins of shells: exec would find no such program. */
@@ -78,6 +81,8 @@ const NO_PROGRAMS: ReadonlySet<string> = new Set(
 
 interface Command {
   readonly text: string;
+  /** Where it begins in the script, with blanks before it. */
+  readonly at: number;
   readonly isBackground: boolean;
   readonly isPiped: boolean;
   readonly isRedirected: boolean;
@@ -87,21 +92,21 @@ interface Command {
 
 /** The commands of a list, without comments; undefined: a quote does not end. */
 function listOf(script: string): readonly Command[] | undefined {
-  const parsed = unitsOf(script.trim());
+  const parsed = unitsOf(script);
   if (!parsed.ok) return undefined;
   const units = parsed.value;
   const commands: Command[] = [];
-  let next = { text: '', isPiped: false, isAlternative: false, isRedirected: false };
+  let next = { text: '', at: -1, isPiped: false, isAlternative: false, isRedirected: false };
   let isComment = false;
   /** `sign`: what stands between this command and the next one. */
   const end = (sign: string): void => {
     const text = next.text.trim();
     if (text !== '') commands.push({ ...next, text, isBackground: sign === '&' });
-    next = { text: '', isPiped: sign === '|', isAlternative: sign === '||', isRedirected: false };
+    next = { text: '', at: -1, isPiped: sign === '|', isAlternative: sign === '||', isRedirected: false };
   };
-  for (let at = 0; at < units.length; at += 1) {
-    const { char, isQuoted } = units[at] ?? { char: '', isQuoted: false };
-    const after = units[at + 1];
+  for (let index = 0; index < units.length; index += 1) {
+    const { char, isQuoted, at } = units[index] ?? { char: '', isQuoted: false, at: 0 };
+    const after = units[index + 1];
     const isDouble = after?.char === char && !after.isQuoted;
     if (!isQuoted && char === '\n') isComment = false;
     if (isComment) continue;
@@ -109,9 +114,10 @@ function listOf(script: string): readonly Command[] | undefined {
     else if (!isQuoted && /^[;\n]$/.test(char)) end(';');
     else if (!isQuoted && (char === '|' || (char === '&' && !/[<>]$/.test(next.text) && after?.char !== '>'))) {
       end(isDouble ? char + char : char);
-      if (isDouble) at += 1;
+      if (isDouble) index += 1;
     } else {
       if (!isQuoted && /^[<>]$/.test(char)) next.isRedirected = true;
+      if (next.at < 0) next.at = at;
       next.text += char;
     }
   }

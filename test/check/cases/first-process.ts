@@ -43,6 +43,24 @@ export const FIRST_PROCESS_CASES: Cases = {
       'run; exec run',
     ],
     'blanks behind the last command': [started('[sh, -c, "a; b "]'), /^error /, 'a; exec b '],
+    'redirections, and writes before the command that they belong to': [
+      started('[sh, -c, "python app.py > /log 2>&1"]'),
+      /^error /,
+      '"exec python app.py > /log 2>&1"',
+    ],
+    'a semicolon in quotes, and writes before the command that they belong to': [
+      started(`[sh, -c, 'migrate && psql -c "select 1; select 2" mydb']`),
+      /^error /,
+      `'migrate && exec psql -c "select 1; select 2" mydb'`,
+    ],
+    'a pipe in quotes': [started(`[sh, -c, "a; b 'c | d'; e | f"]`), /^error /, false],
+    'a here-document, whose last line is no command': [
+      deployment(
+        `- name: web\n  image: ${DASH}\n  command:\n    - sh\n    - -c\n    - |-\n      server <<EOF\n      a\n      EOF\n`,
+      ),
+      /^error /,
+      false,
+    ],
     'a comment': [started('[sh, -c, "a # then; b"]'), /^error /, false],
     'a folded script with a number sign': [
       deployment(
