@@ -198,7 +198,7 @@ export function timeOfAction({ action }: Hook): Interval {
   if (direct !== undefined) return exactly(direct);
   const script = shellCommandOf(action.argv);
   if (script === undefined) return UNKNOWN;
-  const { minMs, isAll } = sleepOf(script.script);
+  const { minMs, isAll } = sleepOf(script);
   return isAll ? exactly(minMs) : between(minMs, Number.POSITIVE_INFINITY);
 }
 
