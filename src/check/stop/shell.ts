@@ -45,14 +45,13 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   if (text === '' || /(^|[\s;&|({])trap\s/.test(text)) return BECOMES;
   const commands = listOf(text);
   const last = commands?.at(-1);
-  if (commands === undefined || last === undefined || last.isBackground || /^(exec|wait|exit)\b/.test(last.text))
-    return BECOMES;
+  if (commands === undefined || last === undefined || last.isBackground) return BECOMES;
+  if (last.before !== '|' && /^(exec|wait|exit)\b/.test(last.text)) return BECOMES;
   // Which of them comes last in the end cannot be read here.
-  if (/\w\s*\(\)\s*\{/.test(text)) return BECOMES;
-  if (commands.some(({ text: command }) => /^exec\s+[^<>&\d]/.test(command))) return BECOMES;
+  if (/\w\s*\(\)\s*\{/.test(text) || commands.some(isExec)) return BECOMES;
   // Commands are split at semicolons, so a compound command shows up as its final keyword.
   const isLoop = /^done\b/.test(last.text);
-  const isCompound = isLoop || /^(fi|esac|\}|\)|\{|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
+  const isCompound = isLoop || /^(fi|esac|\}|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
   if (isLoop || last.before === '|' || last.before === '||') return STAYS;
   // What is started by its own name is that shell, whatever the image's sh is.
   const kind = name === 'bash' || name === 'dash' ? name : name === 'ash' ? 'busybox' : shell;
@@ -61,6 +60,18 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   if (kind === 'busybox') return BECOMES;
   return { stays: false, mayStay: true };
 }
+
+/** It puts a program in the place of the shell itself; in a pipe or in the background that is a subshell. */
+function isExec({ text, before, after, isBackground }: Command): boolean {
+  if (before === '|' || after === '|' || isBackground) return false;
+  const words = text.split(/\s+/);
+  const at = words.findIndex((word) => !BEFORE_COMMAND.test(word));
+  if (words[at] === 'eval') return text.includes('exec');
+  return words[at] === 'exec' && /^[^<>&\d]/.test(words[at + 1] ?? '');
+}
+
+/** Words of compound commands, and variables. */
+const BEFORE_COMMAND = /^(if|then|elif|else|while|until|do|!|\{|command|[A-Za-z_]\w*=.*)$/;
 
 /** The last command as written, if `exec` may stand before it; undefined: no program, or a part of something larger. */
 export function lastProgramOf(script: string): string | undefined {
@@ -86,6 +97,7 @@ const NO_PROGRAMS: ReadonlySet<string> = new Set(
 type Sign = ';' | '&' | '&&' | '|' | '||';
 
 interface Command {
+  /** Without quotes; a blank in them or in parentheses is an underscore. */
   readonly text: string;
   /** Where it begins in the script, with blanks before it. */
   readonly at: number;
@@ -125,7 +137,8 @@ function listOf(script: string): readonly Command[] | undefined {
     if (!isQuoted && char === '(') depth += 1;
     // What stands in parentheses is one command, of a shell of its own.
     const isInside = isQuoted || depth > 0;
-    if (!isQuoted && char === '#' && /(^|\s)$/.test(next.text)) isComment = true;
+    const isFirst = next.text === '' || /\s/.test(units[index - 1]?.char ?? '');
+    if (!isQuoted && char === '#' && isFirst) isComment = true;
     else if (!isInside && /^[;\n]$/.test(char)) end(';');
     else if (!isInside && (char === '|' || (char === '&' && !/[<>]$/.test(next.text) && after?.char !== '>'))) {
       end((isDouble ? char + char : char) as Sign);
@@ -133,7 +146,7 @@ function listOf(script: string): readonly Command[] | undefined {
     } else {
       if (!isInside && /^[<>]$/.test(char)) next.isRedirected = true;
       if (next.at < 0) next.at = at;
-      next.text += char;
+      next.text += isInside && /\s/.test(char) ? '_' : char;
       // Without an opening one it ends a pattern of case.
       if (!isQuoted && char === ')' && depth === 0) end(';');
       else if (!isQuoted && char === ')') depth -= 1;
