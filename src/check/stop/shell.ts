@@ -51,7 +51,7 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   if (/\w\s*\(\)\s*\{/.test(text) || commands.some(isExec)) return BECOMES;
   // Commands are split at semicolons, so a compound command shows up as its final keyword.
   const isLoop = /^done\b/.test(last.text);
-  const isCompound = isLoop || /^(fi|esac|\}|\(|!)/.test(last.text) || /[)}]$/.test(last.text);
+  const isCompound = isLoop || /^(fi|esac|\}|\(|!)/.test(last.text);
   if (isLoop || last.before === '|' || last.before === '||') return STAYS;
   // What is started by its own name is that shell, whatever the image's sh is.
   const kind = name === 'bash' || name === 'dash' ? name : name === 'ash' ? 'busybox' : shell;

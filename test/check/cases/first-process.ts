@@ -39,6 +39,12 @@ export const FIRST_PROCESS_CASES: Cases = {
       ],
       (text) => [`${text}, in which only a subshell becomes a program`, [script(text), /^error .*sh -c stays/]],
     ),
+    ...each(['a; server /etc/{b,c}', 'a; server $(b 2>&1 | c)', 'a; server "$(b) (c)"'], (text) => [
+      `${text}, which bash becomes`,
+      script(text, 'fedora:40'),
+    ]),
+    'a list in braces in bash': [script('a; { b; c; }', 'fedora:40'), /^warning .*sh -c stays/],
+    'a list in parentheses in bash': [script('a; (b; c)', 'fedora:40'), /^warning .*sh -c stays/],
     'a list in a shell that is not known': [started(LIST, UNKNOWN), /^info .*may stay PID 1/],
     'the work of a Job': [job(`- name: web\n  image: ${DASH}\n  command: ${LIST}`), /^info /],
     'a shell behind its hook by the time of its own KILL': [
