@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { check } from '../../src/check/check.ts';
 import { exactly, UNKNOWN, ZERO } from '../../src/check/stop/interval.ts';
 import { type ContainerPlan, type Timeline, timelineOf } from '../../src/check/stop/timeline.ts';
 import { compare, drawPod } from './stops.ts';
+import { started } from './workloads.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const PLAN: ContainerPlan = {
@@ -98,6 +100,20 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
     assert.equal(told({ response: exactly(5_000), ownKillMs: 28_000 }), false);
     assert.equal(told({ drain: exactly(24_000), response: exactly(5_000), ownKillMs: 28_000 }), true);
     assert.equal(told({ response: exactly(5_000), mayKillLast: true }), true);
+  });
+
+  it('a shell that ignores TERM is killed as PID 1, but behind an init TERM ends it', async () => {
+    for (const [words, killed] of [
+      ['', 'always'],
+      ['env, A=b, ', 'always'],
+      ['tini, --, ', 'maybe'],
+      ['/usr/bin/tini, -g, --, env, A=b, ', 'maybe'],
+      ['dumb-init, ', 'maybe'],
+    ]) {
+      const text = started(`[${words}sh, -c, "migrate; gunicorn app"]`, 'python:3.12');
+      const { workloads } = await check([{ path: 'a.yaml', text }]);
+      assert.equal(workloads[0]?.view.timeline.containers[0]?.killed, killed, words);
+    }
   });
 
   it('the prediction contains what a kubelet does in 300 random pods', () => {

@@ -89,6 +89,12 @@ describe('what sexton inject adds', () => {
     );
   });
 
+  it('the grace period is less every sleep of the hook that runs in any case', async () => {
+    const hook = '    lifecycle: {preStop: {exec: {command: [sh, -c, "rm -f /tmp/ready; sleep 25"]}}}\n';
+    const { containers } = await specOf(podOf(`${ONE}${hook}`));
+    assert.equal(flagsOf(containers[0]).join(' '), '--restart-policy Always --grace-period 5s');
+  });
+
   it('restart rules and the policy of a container become flags', async () => {
     const rules = '[{action: Restart, exitCodes: {operator: In, values: [42, 43]}}]';
     const { containers } = await specOf(podOf(`${ONE}    restartPolicy: Never\n    restartPolicyRules: ${rules}\n`));

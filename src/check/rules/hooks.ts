@@ -20,8 +20,8 @@ export function sleepSeconds({ preStop }: Container): number | undefined {
   if (preStop?.action.kind !== 'exec') return undefined;
   const { argv } = preStop.action;
   const isPlain = sleepMs(argv) !== undefined || /^\S*sleep\s+\S+$/.test(unended(shellCommandOf(argv)?.script ?? ''));
-  const { minMs } = timeOfAction(preStop);
-  return isPlain && minMs % 1_000 === 0 && minMs > 0 ? minMs / 1_000 : undefined;
+  const { minMs, maxMs } = timeOfAction(preStop);
+  return isPlain && minMs === maxMs && minMs % 1_000 === 0 && minMs > 0 ? minMs / 1_000 : undefined;
 }
 
 /** `sleep: {seconds: N}` in place of `exec`. */

@@ -42,7 +42,7 @@ export interface ContainerView {
   /** The command that does the work: behind sexton, inits and shells that exec. */
   readonly program: string | undefined;
   readonly programArgs: readonly string[];
-  /** The shell in front of it; undefined: none. */
+  /** The shell in front of it, as PID 1 or under sexton; undefined: none. */
   readonly shell: Fate | undefined;
   /** That the platform sends; undefined: the image's, which is not known. */
   readonly stopSignal: string | undefined;
@@ -76,6 +76,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
   const started = inner === undefined ? undefined : startedBy(inner);
   const script = started && shellCommandOf([started.program, ...started.args]);
   const shell = script && fateOf(script, shellOf(container.image, images));
+  const isFirst = !pod.sharesProcesses && started?.hasInit === false;
   const byName = argv === undefined ? programOfImage(container.image, container.args) : undefined;
   const program = started?.program ?? byName;
   const args = started?.args ?? container.args ?? [];
@@ -85,7 +86,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
     sexton,
     program,
     programArgs: args,
-    shell: pod.sharesProcesses && sexton === undefined ? undefined : shell,
+    shell: isFirst || sexton !== undefined ? shell : undefined,
     stopSignal: container.stopSignal ?? stopSignalOf(container.image, images),
     hook: hookTimeOf(container, pod),
     setting: settingOf(program, args, container.env),
@@ -198,7 +199,7 @@ export function timeOfAction({ action }: Hook): Interval {
   if (direct !== undefined) return exactly(direct);
   const script = shellCommandOf(action.argv);
   if (script === undefined) return UNKNOWN;
-  const { minMs, isAll } = sleepOf(script.script);
+  const { minMs, isAll } = sleepOf(script);
   return isAll ? exactly(minMs) : between(minMs, Number.POSITIVE_INFINITY);
 }
 

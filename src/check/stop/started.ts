@@ -49,17 +49,16 @@ export function firstProcessOfService(service: ComposeService, images: Images): 
 
 /** npm, yarn or pnpm, where it is PID 1. */
 export function packageManagerOf(argv: readonly string[]): string | undefined {
-  const { program, behind } = startedBy(argv);
-  return /^(npm|yarn|pnpm)$/.test(program) && !behind.some((name) => INITS.test(name)) ? program : undefined;
+  const { program, hasInit } = startedBy(argv);
+  return /^(npm|yarn|pnpm)$/.test(program) && !hasInit ? program : undefined;
 }
 
 /** The image has an entrypoint that stays in front of CMD, or of which nothing is known; CMD is then not PID 1. */
 export function isBehindEntrypoint({ entrypoint, base }: Stage, images: Images): boolean {
   const inherited = entrypoint === undefined ? (factsOfImage(base, images)?.entrypoint ?? []) : [];
   if (inherited.length === 0) return false;
-  const { program, behind } = startedBy([...inherited, MARK]);
-  return program !== MARK || behind.some((name) => INITS.test(name));
+  const { program, hasInit } = startedBy([...inherited, MARK]);
+  return program !== MARK || hasInit;
 }
 
 const MARK = 'cmd';
-const INITS = /^(tini|tini-static|docker-init|catatonit|dumb-init)$/;

@@ -10,6 +10,8 @@ export interface StartedProgram {
   readonly args: readonly string[];
   /** What stands before it, outermost first. */
   readonly behind: readonly string[];
+  /** One of them is an init, which stays in front of it. */
+  readonly hasInit: boolean;
   /** A wrapper sends every signal to the whole process group. */
   readonly isGroupTold: boolean;
 }
@@ -18,11 +20,13 @@ type Words = readonly string[];
 interface Wrapper {
   /** The command that the wrapper runs; undefined: it is not known. */
   readonly inner: (args: Words) => Words | undefined;
+  readonly isInit?: true;
   readonly tellsGroup?: (options: Words) => boolean;
 }
 
 export function startedBy(argv: Words): StartedProgram {
   const behind: string[] = [];
+  let hasInit = false;
   let isGroupTold = false;
   let words = argv;
   for (;;) {
@@ -31,8 +35,9 @@ export function startedBy(argv: Words): StartedProgram {
     const wrapper = WRAPPERS.find(([names]) => names.test(program))?.[1];
     const inner = wrapper?.inner(args);
     if (wrapper === undefined || inner === undefined || inner[0] === undefined)
-      return { program, args, behind, isGroupTold };
+      return { program, args, behind, hasInit, isGroupTold };
     behind.push(program);
+    hasInit ||= wrapper.isInit ?? false;
     // The command is the end of the words; its arguments may look like options.
     isGroupTold ||= wrapper.tellsGroup?.(args.slice(0, -inner.length)) ?? false;
     words = inner;
@@ -50,9 +55,15 @@ const WRAPPERS: readonly (readonly [RegExp, Wrapper])[] = [
   // The entrypoints of official images end with exec "$@"; without a program they make one of the options.
   [/^(nohup|exec|docker-entrypoint(\.sh)?|docker-php-entrypoint)$/, { inner: (args) => after(args, NOTHING, NOTHING) }],
   // Small inits, which pass every signal on.
-  [/^(tini|tini-static|docker-init)$/, { inner: (args) => after(args, /^-[svwg]+$/, /^-[pe]$/), tellsGroup: hasG }],
-  [/^catatonit$/, { inner: (args) => after(args, /^-[g]$/, NOTHING), tellsGroup: hasG }],
-  [/^dumb-init$/, { inner: (args) => after(args, /^(-[vc]+|--(verbose|single-child))$/, NOTHING), tellsGroup: lacksC }],
+  [
+    /^(tini|tini-static|docker-init)$/,
+    { inner: (args) => after(args, /^-[svwg]+$/, /^-[pe]$/), isInit: true, tellsGroup: hasG },
+  ],
+  [/^catatonit$/, { inner: (args) => after(args, /^-[g]$/, NOTHING), isInit: true, tellsGroup: hasG }],
+  [
+    /^dumb-init$/,
+    { inner: (args) => after(args, /^(-[vc]+|--(verbose|single-child))$/, NOTHING), isInit: true, tellsGroup: lacksC },
+  ],
   // Interpreters and runners that become what they are given.
   [/^(python[0-9.]*|pypy[0-9.]*)$/, { inner: ([flag, ...rest]) => (flag === '-m' ? rest : undefined) }],
   [/^bundle$/, { inner: ([word, ...rest]) => (word === 'exec' ? after(rest, NOTHING, NOTHING) : undefined) }],

@@ -10,6 +10,11 @@ export interface Unit {
   readonly isQuoted: boolean;
 }
 
+interface PlacedUnit extends Unit {
+  /** Where it begins in the text, with the backslash or quote before it. */
+  readonly at: number;
+}
+
 export function parseWords(text: string): Parse<readonly [string, ...string[]]> {
   const units = unitsOf(text);
   return units.ok ? wordsOf(units.value) : units;
@@ -38,8 +43,8 @@ export function wordsOf(units: readonly Unit[]): Parse<readonly [string, ...stri
 /** POSIX, Shell Command Language, 2.2: in double quotes a backslash protects only these, elsewhere any character. */
 const PROTECTED_IN_DOUBLE_QUOTES = '"\\$`';
 
-export function unitsOf(text: string): Parse<readonly Unit[]> {
-  const units: Unit[] = [];
+export function unitsOf(text: string): Parse<readonly PlacedUnit[]> {
+  const units: PlacedUnit[] = [];
   let quote = '';
   let at = 0;
   for (; at < text.length; at++) {
@@ -47,13 +52,13 @@ export function unitsOf(text: string): Parse<readonly Unit[]> {
     const next = text[at + 1];
     if (char === '\\' && (quote === '' || (quote === '"' && PROTECTED_IN_DOUBLE_QUOTES.includes(next ?? ' ')))) {
       if (next === undefined) return bad('a backslash at the end protects nothing; leave it out, or double it');
-      units.push({ char: next, isQuoted: true });
+      units.push({ char: next, isQuoted: true, at });
       at++;
     } else if (char === quote) quote = '';
     else if (quote === '' && (char === '"' || char === "'")) {
       quote = char;
-      units.push({ char: '', isQuoted: true });
-    } else units.push({ char, isQuoted: quote !== '' });
+      units.push({ char: '', isQuoted: true, at });
+    } else units.push({ char, isQuoted: quote !== '', at });
   }
   return quote === '' ? good(units) : bad(`the quote ${quote === '"' ? "'\"'" : `"'"`} is never closed; close it`);
 }

@@ -59,6 +59,11 @@ export const COMPOSE_CASES: Cases = {
       /^error @10000 \[sh -c "prepare && server --port 80"\] web: sh -c stays PID 1 and ignores TERM: .* KILL after 10 s \(fix\)$/,
       'sh -c "prepare && exec server --port 80"',
     ],
+    'redirections, and writes before the command that they belong to': [
+      compose('    command: sh -c "server > /log 2>&1"\n', 'debian:12'),
+      /^error /,
+      'sh -c "exec server > /log 2>&1"',
+    ],
     'a script in the list of an entrypoint, by the time that the service has': [
       compose('    entrypoint: [sh, -c, a; b]\n    stop_grace_period: 1m\n', 'debian:12'),
       /^error @60000 \[a; b\] .*KILL after 60 s/,

@@ -66,6 +66,11 @@ export const DOCKER_CASES: Cases = {
       /^error /,
       false,
     ],
+    'redirections and a semicolon in quotes, and writes before the command that they belong to': [
+      `FROM debian:12\nCMD ["sh", "-c", "a && serve 'b; c' > /log 2>&1"]\n`,
+      /^error /,
+      `"a && exec serve 'b; c' > /log 2>&1"`,
+    ],
     'a list in parentheses, which has no last command to write before': [
       'FROM debian:12\nCMD ["sh", "-c", "(a; b)"]\n',
       /^error /,

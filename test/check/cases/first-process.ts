@@ -1,9 +1,11 @@
 import { deployment, job, started } from '../workloads.ts';
-import type { Cases } from './case.ts';
+import { type Cases, each } from './case.ts';
 
 const DASH = 'debian:12';
 const UNKNOWN = 'example.com/any:1';
 const LIST = '[sh, -c, "a && b"]';
+
+const script = (text: string, image?: string): string => started(JSON.stringify(['sh', '-c', text]), image);
 
 function given(image: string, args: string): string {
   return deployment(`- name: web\n  image: ${image}\n  args: ${args}`);
@@ -14,6 +16,35 @@ export const FIRST_PROCESS_CASES: Cases = {
     'a list in dash': [started(LIST), /^error @30000 \["a && b"\] .*sh -c stays PID 1/],
     'dash in an image of another shell': [started('[dash, -c, "a && b"]', 'fedora:40'), /^error .*dash -c stays/],
     'a pipe in busybox': [started('[sh, -c, "a | b"]', 'alpine:3.20'), /^warning .*sh -c stays/],
+    ...each(
+      [
+        'if [ -n "$DEV" ]; then exec flask run; else exec gunicorn app; fi',
+        'case "$M" in dev|test) exec flask run;; *) exec gunicorn app;; esac',
+        'prepare && { exec server; }',
+        'ulimit -n 65536 && FOO=bar exec server',
+        'OPTS="-a -b" exec server',
+        'while ! command exec server; do sleep 1; done',
+        'eval "exec server $OPTS"',
+        'exec 2>&1 server',
+      ],
+      (text) => [`${text}, in which the shell becomes the program`, script(text)],
+    ),
+    ...each(
+      [
+        'exec server 2>&1 | tee /log',
+        'prepare | exec server',
+        'exec helper & server',
+        '(exec server)',
+        'a=$(b; exec c); d',
+      ],
+      (text) => [`${text}, in which only a subshell becomes a program`, [script(text), /^error .*sh -c stays/]],
+    ),
+    ...each(['a; server /etc/{b,c}', 'a; server $(b 2>&1 | c)', 'a; server "$(b) (c)"'], (text) => [
+      `${text}, which bash becomes`,
+      script(text, 'fedora:40'),
+    ]),
+    'a list in braces in bash': [script('a; { b; c; }', 'fedora:40'), /^warning .*sh -c stays/],
+    'a list in parentheses in bash': [script('a; (b; c)', 'fedora:40'), /^warning .*sh -c stays/],
     'a list in a shell that is not known': [started(LIST, UNKNOWN), /^info .*may stay PID 1/],
     'the work of a Job': [job(`- name: web\n  image: ${DASH}\n  command: ${LIST}`), /^info /],
     'a shell behind its hook by the time of its own KILL': [
@@ -43,6 +74,24 @@ export const FIRST_PROCESS_CASES: Cases = {
       'run; exec run',
     ],
     'blanks behind the last command': [started('[sh, -c, "a; b "]'), /^error /, 'a; exec b '],
+    'redirections, and writes before the command that they belong to': [
+      started('[sh, -c, "python app.py > /log 2>&1"]'),
+      /^error /,
+      '"exec python app.py > /log 2>&1"',
+    ],
+    'a semicolon in quotes, and writes before the command that they belong to': [
+      started(`[sh, -c, 'migrate && psql -c "select 1; select 2" mydb']`),
+      /^error /,
+      `'migrate && exec psql -c "select 1; select 2" mydb'`,
+    ],
+    'a pipe in quotes': [started(`[sh, -c, "a; b 'c | d'; e | f"]`), /^error /, false],
+    'a here-document, whose last line is no command': [
+      deployment(
+        `- name: web\n  image: ${DASH}\n  command:\n    - sh\n    - -c\n    - |-\n      server <<EOF\n      a\n      EOF\n`,
+      ),
+      /^error /,
+      false,
+    ],
     'a comment': [started('[sh, -c, "a # then; b"]'), /^error /, false],
     'a folded script with a number sign': [
       deployment(

@@ -76,6 +76,7 @@ export const HOOK_CASES: Cases = {
     'a shell that only sleeps': [sleeps('[sh, -c, " /bin/sleep 5; "]'), /^info .*seconds: 5/, '{sleep: {seconds: 5}}'],
     'a shell that sleeps twice': sleeps('[sh, -c, "sleep 2; sleep 3"]'),
     'a shell that says something, then sleeps': sleeps('[sh, -c, "echo bye; sleep 5"]'),
+    'a shell that says something, then sleeps, without a blank between': sleeps('[sh, -c, "log;sleep 5"]'),
     'a shell that sleeps, then goes': sleeps('[sh, -c, "sleep 5; exit 0"]'),
     'a part of a second': sleeps('[sleep, "0.5"]'),
     'no time at all': sleeps('[sleep, "0"]'),

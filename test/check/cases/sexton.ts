@@ -107,6 +107,15 @@ export const SEXTON_CASES: Cases = {
       under('--grace-period, 30s', '', hook(5)),
       /^error @30000 .*of which the preStop hook takes 5s \(fix\)$/,
     ],
+    'a hook that sleeps behind another command': [
+      under(
+        '--grace-period, 30s',
+        '',
+        '  lifecycle: {preStop: {exec: {command: [sh, -c, "rm -f /tmp/ready; sleep 25"]}}}\n',
+      ),
+      /^error .*of which the preStop hook takes 25s/,
+      '--grace-period, 5s,',
+    ],
     'a hook of an unknown time, behind which every time may be right': under(
       '--grace-period, 10s',
       '',

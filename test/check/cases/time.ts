@@ -1,10 +1,12 @@
 import { asCronJob, deployment, hooked, SERVICE, under, WEB } from '../workloads.ts';
-import { type Cases, scenario } from './case.ts';
+import { type Cases, each, scenario } from './case.ts';
 
 const grace = (seconds: number): string => `terminationGracePeriodSeconds: ${seconds}\n`;
 const sleep = (seconds: number): string => `{sleep: {seconds: ${seconds}}}`;
 const native = (more: string): string =>
   `initContainers:\n  - {name: proxy, image: "example.com/proxy:1", restartPolicy: Always, ${more}}\n`;
+const script = (text: string, options = '-c'): string =>
+  hooked(`{exec: {command: [sh, ${options}, ${JSON.stringify(text)}]}}`);
 const gunicorn = (seconds: number, more = ''): string =>
   `${WEB}  command: [gunicorn, --graceful-timeout, "${seconds}", app]\n${more}`;
 const declared = (text: string, annotations: string): string =>
@@ -48,6 +50,42 @@ export const TIME_CASES: Cases = {
       '\n      terminationGracePeriodSeconds: 65\n      containers',
     ],
     'a pod that is killed at once': hooked(sleep(5), grace(0)),
+    ...each(
+      [
+        'rm -f /tmp/ready; sleep 40',
+        'rm -f /tmp/ready\nsleep 40\n',
+        'sleep 15 && rm -f /tmp/ready; sleep 25 || true',
+        '(log bye; exit) ; sleep 40',
+        'log "$(date; id)" & sleep 40',
+        '[ -f /tmp/ready ] &&\n  rm /tmp/ready # sleep 5\nsleep 40',
+        'true && sleep 40; log bye',
+      ],
+      (text) => [`${JSON.stringify(text)}, which sleeps in any case`, [script(text), /^error .* at least 40 s in a/]],
+    ),
+    ...each(
+      [
+        'rm /tmp/ready && sleep 40',
+        'rm /tmp/ready &&\nsleep 40',
+        'deregister && true && sleep 40',
+        'deregister || sleep 40',
+        'deregister ||\nsleep 40',
+        'deregister | sleep 40; log bye',
+        'sleep 40 | log',
+        'sleep 40 & log',
+        'sleep 40 && log & log',
+        '(log; sleep 40; log) & log',
+        'if is-last; then log; sleep 40; fi',
+        'case $A in a|b) log; sleep 40;; esac',
+        'wait() { log; sleep 40; }; log',
+        '[ -f /tmp/ready ] || exit 0; sleep 40',
+        'set -e; deregister; sleep 40',
+        'nginx -s quit; sleep 40',
+        'kill -QUIT 1; sleep 40',
+        'log <<END\nsleep 40\nEND',
+      ],
+      (text) => [`${JSON.stringify(text)}, which may not sleep`, script(text)],
+    ),
+    'a sleep in a shell that leaves at the first failure': script('deregister; sleep 40', '-ec'),
   },
   SX102: {
     'nothing to do in a pod that is killed at once': under('--log-level, info', grace(0)),
@@ -71,6 +109,7 @@ export const TIME_CASES: Cases = {
   SX104: {
     'a hook of just half the time': hooked('{exec: {command: [sleep, "15.000"]}}'),
     'a hook of a little more': [hooked('{exec: {command: [sleep, "15.001"]}}'), /^warning @15001 /],
+    'a sleep behind another command': [script('rm -f /tmp/ready; sleep 25'), /^warning @25000 /],
     'a hook of all the time, which SX101 reports': hooked(sleep(30)),
     'a hook of nearly all the time': [hooked('{exec: {command: [sleep, "29.999"]}}'), /^warning @29999 /],
   },
