@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { check } from '../../src/check/check.ts';
 import { injected, injectedText, uninjectedText } from './inject.ts';
 
 const HEAD = ['/sexton/sexton', 'run', '--restart-policy', 'Always', '--grace-period', '30s', '--'];
@@ -158,6 +159,29 @@ describe('what sexton inject adds', () => {
     const list = `apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n- ${item}\n`;
     const { items } = parse(await injectedText(list));
     assert.deepEqual(items[0].spec.containers[0].command, [...HEAD, 'x']);
+  });
+
+  it('an object that shares only the kind with one of Kubernetes is named', async () => {
+    const pod = 'template: {spec: {containers: [{image: app}]}}';
+    const text = [
+      `{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: web}, spec: {${pod}}}`,
+      `{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: sum}, spec: {tasks: [{${pod}}]}}`,
+      `{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, metadata: {name: db}, spec: {${pod}}}\n`,
+    ].join('\n---\n');
+    const { passedOver, outcomes } = await injected(text);
+    assert.deepEqual(
+      passedOver.map(({ line, subject, why }) => `${line} ${subject} ${why}`),
+      [
+        '1 Service/web kind Service of serving.knative.dev/v1: sexton does not know where its pod is',
+        '3 Job/sum kind Job of batch.volcano.sh/v1alpha1: sexton does not know where its pod is',
+      ],
+    );
+    assert.deepEqual(
+      outcomes.map(({ subject }) => subject),
+      ['StatefulSet/db'],
+    );
+    const { workloads, passedOver: counted } = await check([{ path: 'x.yaml', text }]);
+    assert.deepEqual([workloads.length, [...counted.keys()]], [1, ['Service', 'Job']]);
   });
 
   it('another version replaces what the one before it has injected', async () => {
