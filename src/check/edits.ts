@@ -26,6 +26,8 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: D
   if (!/^[\s-]*$/.test(before)) return [];
   const indent = before.replaceAll('-', ' ');
   const isOneLine = first.value.kind === 'scalar' && positionAt(source, first.value.end).line === line;
+  if (!isOneLine && before.trim() === '')
+    return [insertion(source, aboveComments(source, line), `${before}${name(false)}${lineEnd(source)}`)];
   if (!isOneLine) return [insertion(source, start, `${name(false)}${lineEnd(source)}${indent}`)];
   const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
   return [insertion(source, end, `${lineEnd(source)}${indent}${name(false)}`)];
@@ -42,10 +44,16 @@ export function insertItems(source: Source, list: LocatedList, index: number, it
   const { line, column } = positionAt(source, item.start);
   const before = lineText(source, line).slice(0, column - 1);
   if (!/^\s*-\s+$/.test(before)) return [];
-  let above = line;
-  while (index === 0 && above > 1 && /^\s*(#.*)?$/.test(lineText(source, above - 1))) above -= 1;
   const lines = texts.map((text) => `${before}${text}${lineEnd(source)}`);
-  return [insertion(source, source.lines[above - 1] ?? 0, lines.join(''))];
+  const start = index === 0 ? aboveComments(source, line) : (source.lines[line - 1] ?? 0);
+  return [insertion(source, start, lines.join(''))];
+}
+
+/** Where the comments of a line begin. Nothing may stand before a byte order mark, which is no blank here. */
+function aboveComments(source: Source, line: number): number {
+  let above = line;
+  while (above > 1 && /^[ \t]*(#.*)?$/.test(lineText(source, above - 1))) above -= 1;
+  return source.lines[above - 1] ?? 0;
 }
 
 function insertion(source: Source, start: number, text: string): Edit {

@@ -196,6 +196,13 @@ describe('what sexton inject adds', () => {
     assert.match(after, /^ {2}volumes:\n {2}- \{name: sexton, .*\}\n {2}# the data\n\n {2}# of it\n {2}- name: data$/m);
   });
 
+  it('a key that is inserted stands above the comments of the first key, and can be taken out', async () => {
+    const text = podOf(ONE).replace('  containers:', '  # sexton-ignore SX107: it is quick\n\n$&');
+    const after = await injectedText(text);
+    assert.match(after, /^spec:\n {2}volumes: \[.*\]\n {2}# sexton-ignore SX107: it is quick\n\n {2}containers:$/m);
+    assert.equal(await uninjectedText(after), text);
+  });
+
   it('uninject works after edits elsewhere in the file', async () => {
     const after = (await injectedText(podOf(TWO))).replace('name: p\n', 'name: other\n  labels: {a: b}\n');
     const expected = podOf(TWO).replace('name: p\n', 'name: other\n  labels: {a: b}\n');
