@@ -44,6 +44,7 @@ const JOINED = {
   Service: '',
   PodDisruptionBudget: 'policy',
   HorizontalPodAutoscaler: 'autoscaling',
+  ScaledObject: 'keda.sh',
   Ingress: 'networking.k8s.io',
   HTTPRoute: 'gateway.networking.k8s.io',
   ConfigMap: '',
@@ -177,10 +178,12 @@ function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
 }
 
 export function scalerOf({ kind, name, pod }: Workload, objects: Objects): Other | undefined {
-  const found = joinedOf(objects, 'HorizontalPodAutoscaler').filter(
+  const all = [...joinedOf(objects, 'HorizontalPodAutoscaler'), ...joinedOf(objects, 'ScaledObject')];
+  const found = all.filter(
     ({ object, namespace }) =>
       isSameNamespace(namespace, pod.namespace) &&
-      textAt(object, 'spec', 'scaleTargetRef', 'kind') === kind &&
+      // KEDA's default.
+      (textAt(object, 'spec', 'scaleTargetRef', 'kind') ?? 'Deployment') === kind &&
       textAt(object, 'spec', 'scaleTargetRef', 'name') === name,
   );
   return nearest(pod.source, found, ({ source }) => source)[0];

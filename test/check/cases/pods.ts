@@ -12,6 +12,8 @@ const barePod = (text: string): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec:\n  containers:\n    ${text}`;
 const scaler = (spec: string): string =>
   `---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, ${spec}}\n`;
+const keda = (target: string): string =>
+  `---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web}\nspec: {scaleTargetRef: {${target}}}\n`;
 const unsaid = (text: string): string => text.replace('  replicas: 2\n', '');
 const sized = (replicas: number, name = 'web'): string =>
   deployment(WEB)
@@ -181,6 +183,11 @@ export const POD_CASES: Cases = {
     'a scaler that cannot go above': [
       deployment(WEB) + budget('minAvailable: 2') + scaler('minReplicas: 2, maxReplicas: 2'),
       /^error .*with 2 minReplicas/,
+    ],
+    'a ScaledObject of KEDA, which sets the number': sized(1) + budget('minAvailable: 1') + keda('name: web'),
+    'a ScaledObject of KEDA for another workload': [
+      sized(1) + budget('minAvailable: 1') + keda('kind: StatefulSet, name: web'),
+      /^error .*with 1 replicas/,
     ],
     'a DaemonSet, which has no number of replicas':
       unsaid(deployment(WEB)).replace('kind: Deployment', 'kind: DaemonSet') + budget('minAvailable: 1'),
