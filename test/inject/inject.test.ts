@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { check } from '../../src/check/check.ts';
+import { DELIVERIES } from '../../src/inject/delivery.ts';
 import { injected, injectedText, uninjectedText } from './inject.ts';
 
 const HEAD = ['/sexton/sexton', 'run', '--restart-policy', 'Always', '--grace-period', '30s', '--'];
@@ -203,6 +204,20 @@ describe('what sexton inject adds', () => {
     assert.equal(await uninjectedText(after), text);
   });
 
+  it('a key with nothing behind it is filled, as templates of Helm leave it, and emptied again', async () => {
+    const keys = '    command:\n    volumeMounts: # none\n    env:\n      # - name: A\n';
+    const text = ['a', 'b'].map((name) => `  - name: ${name}\n    image: app\n${keys}`).join('');
+    const whole = podOf(text, '  volumes:\n').replace('    a: b\n', '');
+    const more = whole.replace('  volumes:\n', '$&  initContainers:\n');
+    for (const deliver of DELIVERIES)
+      for (const one of [whole, more, more.replaceAll('\n', '\r\n')]) {
+        const after = await injectedText(one, { deliver });
+        assert.match(after, /^ {4}volumeMounts: \[\{name: sexton, .*\] # none\r?$/m);
+        assert.match(after, /^ {2}annotations: \{inject\.sexton\.dev\/undo: /m);
+        assert.equal(await uninjectedText(after), one);
+      }
+  });
+
   it('uninject works after edits elsewhere in the file', async () => {
     const after = (await injectedText(podOf(TWO))).replace('name: p\n', 'name: other\n  labels: {a: b}\n');
     const expected = podOf(TWO).replace('name: p\n', 'name: other\n  labels: {a: b}\n');
@@ -224,6 +239,7 @@ describe('what sexton inject refuses', () => {
       /neither the manifest nor the image has a command/,
     ],
     ['Windows', podOf(ONE, '  os: {name: windows}\n'), /this pod on Windows; leave it out by inject\.sexton\.dev/],
+    ['a null that is written out', podOf(ONE, '  volumes: ~\n'), /volumes cannot be edited as it is written/],
     ['hostPID', podOf(ONE, '  hostPID: true\n'), /with hostPID sexton cannot be PID 1; take hostPID out/],
     ['ephemeral containers', podOf(ONE, '  ephemeralContainers: []\n'), /inject the manifest that it was made from/],
     ['a mirror pod', podOf(ONE, '', '    kubernetes.io/config.mirror: x\n'), /inject the file on the node/],
