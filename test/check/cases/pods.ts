@@ -4,6 +4,7 @@ import { type Cases, each, version } from './case.ts';
 const PROXY = '{name: proxy, image: "envoyproxy/envoy:v1.31"}';
 const LOGS = '{name: logs, image: "fluent/fluent-bit:3.1"}';
 const HOOK = '  lifecycle: {preStop: {sleep: {seconds: 5}}}\n';
+const STARTUP = 'startupProbe: {tcpSocket: {port: 80}}';
 const native = (more = ''): string =>
   `initContainers:\n  - {name: side, image: "example.com/side:1", restartPolicy: Always${more}}\n`;
 const labelled = (text: string): string =>
@@ -104,6 +105,11 @@ export const POD_CASES: Cases = {
       /^warning .* istio-proxy: has no readinessProbe, /,
     ],
     'a Job behind a Service': labelled(job(WEB)) + SERVICE,
+    'a startup probe, before whose success no pod is ready': deployment(`${WEB}  ${STARTUP}`) + SERVICE,
+    'the startup probe of a native sidecar, which is over when the main starts': [
+      deployment(WEB, native(`, ${STARTUP}`)) + SERVICE,
+      /^warning @- \[web\] web: /,
+    ],
     'a pod that nothing rolls out': barePod('- {name: web, image: "example.com/web:1"}\n') + SERVICE,
     'a Deployment without a Service': deployment(WEB),
     'the main beside a native sidecar': [deployment(WEB, native()) + SERVICE, /^warning @- \[web\] web: /],
