@@ -1,6 +1,6 @@
 /** Edits of YAML and JSON by ranges: the values and keys that fixes write, in the style of what is around them. */
 import type { Edit } from './finding.ts';
-import type { Located, LocatedList, LocatedMap, Range } from './input/located.ts';
+import type { Entry, Located, LocatedList, LocatedMap, Range } from './input/located.ts';
 import { lineText, positionAt, type Source, trimmed } from './input/source.ts';
 
 /** A word in the place of a quoted one gets the same quotes. */
@@ -10,11 +10,13 @@ export function replaceValue(source: Source, value: Range, text: string): Edit {
   return { source, ...trimmed(source, value), text: isWord ? `${quote}${text}${quote}` : text };
 }
 
-/** A new key with a value on one line; none where the key is there already, or where nothing shows how to write it. */
+/** A key with a value on one line; none where it has one already, or where nothing shows how to write it. */
 export function insertKey(source: Source, map: LocatedMap, key: string, value: Data): readonly Edit[] {
   // What a merge key brings stands somewhere else.
-  const first = [...map.entries.values()].find((entry) => entry.key.start >= map.start && entry.key.end <= map.end);
-  if (map.entries.has(key)) return [];
+  const own = [...map.entries.values()].filter((entry) => entry.key.start >= map.start && entry.key.end <= map.end);
+  const [first] = own;
+  const known = map.entries.get(key);
+  if (known !== undefined) return own.includes(known) && !map.isFlow ? fillEmpty(source, known, value) : [];
   const name = (isJson: boolean): string => `${isJson ? JSON.stringify(key) : key}: ${written(value, isJson)}`;
   if (first === undefined)
     return isEmptyAt(source, map) ? [insertion(source, map.start + 1, name(isJsonAt(source)))] : [];
@@ -25,10 +27,26 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: D
   // A key behind an anchor or a question mark has no indentation to copy.
   if (!/^[\s-]*$/.test(before)) return [];
   const indent = before.replaceAll('-', ' ');
-  const isOneLine = first.value.kind === 'scalar' && positionAt(source, first.value.end).line === line;
+  // Behind an empty one its own value may be inserted.
+  const isWord = first.value.kind === 'scalar' && !isNothing(first.value);
+  const isOneLine = isWord && positionAt(source, first.value.end).line === line;
+  if (!isOneLine && before.trim() === '')
+    return [insertion(source, aboveComments(source, line), `${before}${name(false)}${lineEnd(source)}`)];
   if (!isOneLine) return [insertion(source, start, `${name(false)}${lineEnd(source)}${indent}`)];
   const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
   return [insertion(source, end, `${lineEnd(source)}${indent}${name(false)}`)];
+}
+
+/** A value where nothing stands behind the colon, which Kubernetes takes for no key. */
+function fillEmpty(source: Source, { key, value }: Entry, data: Data): readonly Edit[] {
+  const { line, column } = positionAt(source, key.end);
+  const [, colon] = /^([ \t]*:)[ \t]*(#.*)?$/.exec(lineText(source, line).slice(column - 1)) ?? [];
+  if (colon === undefined || !isNothing(value)) return [];
+  return [insertion(source, key.end + colon.length, ` ${written(data, false)}`)];
+}
+
+function isNothing(value: Located): boolean {
+  return value.kind === 'scalar' && value.value === null && value.text === '';
 }
 
 /** Items in front of one of a list, as its own are written; those in front of the first stand above its comments. */
@@ -42,10 +60,16 @@ export function insertItems(source: Source, list: LocatedList, index: number, it
   const { line, column } = positionAt(source, item.start);
   const before = lineText(source, line).slice(0, column - 1);
   if (!/^\s*-\s+$/.test(before)) return [];
-  let above = line;
-  while (index === 0 && above > 1 && /^\s*(#.*)?$/.test(lineText(source, above - 1))) above -= 1;
   const lines = texts.map((text) => `${before}${text}${lineEnd(source)}`);
-  return [insertion(source, source.lines[above - 1] ?? 0, lines.join(''))];
+  const start = index === 0 ? aboveComments(source, line) : (source.lines[line - 1] ?? 0);
+  return [insertion(source, start, lines.join(''))];
+}
+
+/** Where the comments of a line begin. Nothing may stand before a byte order mark, which is no blank here. */
+function aboveComments(source: Source, line: number): number {
+  let above = line;
+  while (above > 1 && /^[ \t]*(#.*)?$/.test(lineText(source, above - 1))) above -= 1;
+  return source.lines[above - 1] ?? 0;
 }
 
 function insertion(source: Source, start: number, text: string): Edit {

@@ -29,15 +29,16 @@ export function passedOverIn({ unknown }: Objects): readonly PassedOver[] {
 function whyOf(kind: string | undefined, apiVersion: string | undefined): string {
   if (kind === undefined || apiVersion === undefined)
     return `it has no ${kind === undefined ? 'kind' : 'apiVersion'}, so Kubernetes does not read it`;
-  return `kind ${kind}: sexton does not know where its pod is`;
+  return `kind ${kind} of ${apiVersion}: sexton does not know where its pod is`;
 }
 
-/** A list of containers, as a pod has one; what an alias brings is looked at once. */
+/** A list of containers, as a pod has one, in Knative also without names; what an alias brings is looked at once. */
 function hasContainers(node: Located, seen = new Set<Located>()): boolean {
   if (node.kind === 'scalar' || seen.has(node)) return false;
   seen.add(node);
   if (node.kind === 'list') return node.items.some((item) => hasContainers(item, seen));
   const containers = at(node, 'containers');
-  if (containers?.kind === 'list' && containers.items.some((item) => textAt(item, 'name') !== undefined)) return true;
+  const isContainer = (item: Located): boolean => (textAt(item, 'name') ?? textAt(item, 'image')) !== undefined;
+  if (containers?.kind === 'list' && containers.items.some(isContainer)) return true;
   return [...node.entries.values()].some(({ value }) => hasContainers(value, seen));
 }

@@ -51,7 +51,7 @@ export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared:
     edits.push(edit);
     const isKey = list === undefined;
     // What is noted is the value of a new key, or the first of the items.
-    const back = isKey ? edit.text.indexOf(': ') + 2 : edit.text.search(/[^\s-]/);
+    const back = isKey ? edit.text.indexOf(': ') + 2 : edit.text.search(/[^\s[-]/);
     inserted.push({ path: isKey ? path : `${path}/${first}`, back, text: edit.text });
   }
 }

@@ -38,6 +38,7 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
   const role = textOf(value, 'Role');
   return {
     pod: pod === '' ? (session ?? '') : pod,
+    session,
     // All pods of logs that do not name their pods are taken for replicas of one workload.
     workload: workload === '' ? pod : workload,
     name,

@@ -17,7 +17,9 @@ export function membersOfPod(pod: unknown): readonly MemberStop[] {
   const origin = originOf(pod.metadata);
   const members = containersOf(pod.spec, pod.status).flatMap((one) => memberOf(one, origin, platform) ?? []);
   const hasStop = members.some((member) => endMsOf(member) !== undefined || member.reason === 'lost');
-  return hasStop || platform.why !== undefined ? members : [];
+  // Where no evidence says it, the uid is the session that a log of this pod has as a rule.
+  const { session = plain(pod.metadata.uid) || undefined } = members.find((member) => member.session) ?? {};
+  return hasStop || platform.why !== undefined ? members.map((member) => ({ ...member, session })) : [];
 }
 
 /** Why this pod, or other object, has no stop to draw. */

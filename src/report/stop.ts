@@ -28,6 +28,8 @@ export interface Mark {
 export interface MemberStop {
   /** Identifies the pod: namespace and name, or the session; empty if neither is known. */
   readonly pod: string;
+  /** Another one is another pod, also where the name comes again. */
+  readonly session?: string | undefined;
   /** What the pod is a replica of, by its controller's name; else the pod. */
   readonly workload: string;
   readonly name: string;
@@ -106,13 +108,17 @@ export interface PodStop {
 
 /**
  * Pods in the order of their stops. When two reports tell of one member, the one that knows a later end counts. Where
- * nothing tells pods apart, another birth is another pod.
+ * nothing tells pods apart, another birth is another pod. A member without a session belongs to the last one of its
+ * pod, or to the first where none came before.
  */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();
   const births: Births = new Map();
+  const told = members.filter(({ session }) => session !== undefined);
+  const sessions = new Map(told.toReversed().map(({ pod, session }) => [pod, session]));
   for (const member of members) {
-    const key = member.pod === '' ? `#${indexOfBirth(births, member)}` : member.pod;
+    if (member.session !== undefined) sessions.set(member.pod, member.session);
+    const key = member.pod === '' ? `#${indexOfBirth(births, member)}` : `${member.pod} ${sessions.get(member.pod)}`;
     const pod = pods.get(key) ?? new Map<string, MemberStop>();
     pods.set(key, pod);
     const known = pod.get(member.name);

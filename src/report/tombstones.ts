@@ -137,20 +137,20 @@ function stepsOf(history: readonly HistoryEntry[], requestedMs: number): readonl
 
 function stepOf(entry: HistoryEntry, isStopping: boolean): Pick<Span, 'activity' | 'signal'> | undefined {
   const { Event, Phase, Hook, Signal } = entry;
-  const activity = Event === 'phase' && Object.hasOwn(PHASES, String(Phase)) ? PHASES[String(Phase)] : undefined;
+  const activity = Event === 'phase' ? PHASES.get(Phase) : undefined;
   if (activity !== undefined) return { activity };
   if (Event === 'hook' && Hook === 'pre-stop') return { activity: 'pre-stop' };
   if (Event !== 'signal sent' || !isStopping) return undefined;
   return { activity: Signal === 'SIGKILL' ? 'kill' : 'stop', signal: shortName(Signal) };
 }
 
-const PHASES: Readonly<Record<string, Activity>> = {
-  holding: 'hold',
-  draining: 'drain',
-  stopping: 'stop',
-  waiting: 'wait',
-  starting: 'wait',
-};
+const PHASES: ReadonlyMap<unknown, Activity> = new Map([
+  ['holding', 'hold'],
+  ['draining', 'drain'],
+  ['stopping', 'stop'],
+  ['waiting', 'wait'],
+  ['starting', 'wait'],
+]);
 
 function between(starts: readonly Start[], endMs: number): readonly Span[] {
   const sorted = starts.toSorted((a, b) => a.atMs - b.atMs);

@@ -8,7 +8,7 @@ import { applied } from '../../src/check/edits.ts';
 import { diffOf } from '../../src/check/fix.ts';
 import { makeSource } from '../../src/check/input/source.ts';
 import { fixedText } from './rules.ts';
-import { podJson } from './workloads.ts';
+import { deployment, podJson } from './workloads.ts';
 
 describe('--fix', () => {
   it('--fix keeps JSON as JSON', async () => {
@@ -18,6 +18,18 @@ describe('--fix', () => {
       assert.equal(after.spec.terminationGracePeriodSeconds, 70);
       assert.deepEqual(after.spec.os, { name: 'linux' });
       assert.deepEqual(after.spec.containers[0].lifecycle.preStop, { sleep: { seconds: 40 } });
+    }
+  });
+
+  it('a key that --fix inserts stands above the comments of the first key, which stay with it', async () => {
+    const lifecycle = '{stopSignal: SIGTERM, preStop: {sleep: {seconds: 40}}}';
+    const web = `- name: web\n  image: nginx\n  command: [nginx]\n  lifecycle: ${lifecycle}\n`;
+    const noted = '      # sexton-ignore SX202: clients retry\n\n      # one is enough\n      containers:';
+    for (const end of ['\n', '\r\n']) {
+      const text = deployment(web).replace('      containers:', noted).replaceAll('\n', end);
+      const after = await fixedText(text);
+      const added = '      terminationGracePeriodSeconds: 70\n      os: {name: linux}\n'.replaceAll('\n', end);
+      assert.equal(after, text.replace('      # sexton-ignore', `${added}$&`));
     }
   });
 

@@ -101,7 +101,7 @@ describe('sexton inject and sexton uninject', () => {
     const service = 'apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{name: a, port: 80}]}\n';
     const { code, err } = run(['inject', ...IMAGE, '-'], `${service}---\n${unknown}---\n${list}`);
     assert.deepEqual(err.split('\n'), [
-      'sexton: -:6 Sandbox/p skipped: kind Sandbox: sexton does not know where its pod is',
+      'sexton: -:6 Sandbox/p skipped: kind Sandbox of v1: sexton does not know where its pod is',
       'sexton: -:14 skipped: it has no kind, so Kubernetes does not read it',
       '',
     ]);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { check } from '../../src/check/check.ts';
+import { DELIVERIES } from '../../src/inject/delivery.ts';
 import { injected, injectedText, uninjectedText } from './inject.ts';
 
 const HEAD = ['/sexton/sexton', 'run', '--restart-policy', 'Always', '--grace-period', '30s', '--'];
@@ -166,6 +168,29 @@ describe('what sexton inject adds', () => {
     assert.deepEqual(items[0].spec.containers[0].command, [...HEAD, 'x']);
   });
 
+  it('an object that shares only the kind with one of Kubernetes is named', async () => {
+    const pod = 'template: {spec: {containers: [{image: app}]}}';
+    const text = [
+      `{apiVersion: serving.knative.dev/v1, kind: Service, metadata: {name: web}, spec: {${pod}}}`,
+      `{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: sum}, spec: {tasks: [{${pod}}]}}`,
+      `{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, metadata: {name: db}, spec: {${pod}}}\n`,
+    ].join('\n---\n');
+    const { passedOver, outcomes } = await injected(text);
+    assert.deepEqual(
+      passedOver.map(({ line, subject, why }) => `${line} ${subject} ${why}`),
+      [
+        '1 Service/web kind Service of serving.knative.dev/v1: sexton does not know where its pod is',
+        '3 Job/sum kind Job of batch.volcano.sh/v1alpha1: sexton does not know where its pod is',
+      ],
+    );
+    assert.deepEqual(
+      outcomes.map(({ subject }) => subject),
+      ['StatefulSet/db'],
+    );
+    const { workloads, passedOver: counted } = await check([{ path: 'x.yaml', text }]);
+    assert.deepEqual([workloads.length, [...counted.keys()]], [1, ['Service', 'Job']]);
+  });
+
   it('another version replaces what the one before it has injected', async () => {
     const text = podOf(TWO);
     const old = await injectedText(text, { version: '0.0.1', deliver: 'init-container' });
@@ -176,6 +201,27 @@ describe('what sexton inject adds', () => {
   it('what is inserted stands above the comments of the first item, which stay with it', async () => {
     const after = await injectedText(podOf(ONE, '  volumes:\n  # the data\n\n  # of it\n  - name: data\n'));
     assert.match(after, /^ {2}volumes:\n {2}- \{name: sexton, .*\}\n {2}# the data\n\n {2}# of it\n {2}- name: data$/m);
+  });
+
+  it('a key that is inserted stands above the comments of the first key, and can be taken out', async () => {
+    const text = podOf(ONE).replace('  containers:', '  # sexton-ignore SX107: it is quick\n\n$&');
+    const after = await injectedText(text);
+    assert.match(after, /^spec:\n {2}volumes: \[.*\]\n {2}# sexton-ignore SX107: it is quick\n\n {2}containers:$/m);
+    assert.equal(await uninjectedText(after), text);
+  });
+
+  it('a key with nothing behind it is filled, as templates of Helm leave it, and emptied again', async () => {
+    const keys = '    command:\n    volumeMounts: # none\n    env:\n      # - name: A\n';
+    const text = ['a', 'b'].map((name) => `  - name: ${name}\n    image: app\n${keys}`).join('');
+    const whole = podOf(text, '  volumes:\n').replace('    a: b\n', '');
+    const more = whole.replace('  volumes:\n', '$&  initContainers:\n');
+    for (const deliver of DELIVERIES)
+      for (const one of [whole, more, more.replaceAll('\n', '\r\n')]) {
+        const after = await injectedText(one, { deliver });
+        assert.match(after, /^ {4}volumeMounts: \[\{name: sexton, .*\] # none\r?$/m);
+        assert.match(after, /^ {2}annotations: \{inject\.sexton\.dev\/undo: /m);
+        assert.equal(await uninjectedText(after), one);
+      }
   });
 
   it('uninject works after edits elsewhere in the file', async () => {
@@ -199,6 +245,7 @@ describe('what sexton inject refuses', () => {
       /neither the manifest nor the image has a command/,
     ],
     ['Windows', podOf(ONE, '  os: {name: windows}\n'), /this pod on Windows; leave it out by inject\.sexton\.dev/],
+    ['a null that is written out', podOf(ONE, '  volumes: ~\n'), /volumes cannot be edited as it is written/],
     ['hostPID', podOf(ONE, '  hostPID: true\n'), /with hostPID sexton cannot be PID 1; take hostPID out/],
     ['ephemeral containers', podOf(ONE, '  ephemeralContainers: []\n'), /inject the manifest that it was made from/],
     ['a mirror pod', podOf(ONE, '', '    kubernetes.io/config.mirror: x\n'), /inject the file on the node/],

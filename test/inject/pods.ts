@@ -16,7 +16,7 @@ const container = (name: string) =>
         image: fc.constantFrom(...IMAGES),
         command: fc.array(text, { maxLength: 3 }),
         args: fc.array(text, { maxLength: 2 }),
-        env: fc.constantFrom([], [{ name: 'A', value: '1' }]),
+        env: fc.constantFrom(null, [], [{ name: 'A', value: '1' }]),
         volumeMounts: fc.constantFrom([], [{ name: 'data', mountPath: '/data' }]),
         lifecycle: fc.constant({ preStop: { sleep: { seconds: 3 } } }),
       },
@@ -32,10 +32,11 @@ const pod = fc
       {},
       { labels: { app: 'x' } },
       { annotations: {} },
+      { annotations: null },
       { annotations: { a: 'b' } },
     ),
     restartPolicy: fc.constantFrom(undefined, 'Never', 'Always'),
-    volumes: fc.constantFrom(undefined, [], [{ name: 'data', emptyDir: {} }]),
+    volumes: fc.constantFrom(undefined, null, [], [{ name: 'data', emptyDir: {} }]),
     isTemplate: fc.boolean(),
     isReversed: fc.boolean(),
   })
@@ -67,8 +68,9 @@ const document = fc.tuple(pod, style).map(([value, { format, indentSeq, indent, 
   const options = { indentSeq, indent, lineWidth: 0, defaultStringType: quotes };
   const shared = anchors ? value : structuredClone(value);
   const made = new Document(shared, { aliasDuplicateObjects: anchors });
-  const written =
-    format === 'flow' ? stringify(value, { ...options, collectionStyle: 'flow' }) : made.toString(options);
+  const nulled = format === 'flow' ? stringify(value, { ...options, collectionStyle: 'flow' }) : made.toString(options);
+  // As a template leaves it that has nothing to say.
+  const written = nulled.replaceAll(/: null$/gm, ':');
   const noted = comments
     ? written.replaceAll(/^( *)(containers|volumes|- name|image):/gm, '$1# about it\n$&')
     : written;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fleetOf } from '../../src/report/fleet.ts';
 import { readText } from '../../src/report/input.ts';
-import { type PodStop, podsOf } from '../../src/report/stop.ts';
-import { at, BEGAN_MS, EVIDENCE } from './pods.ts';
+import { forcedOf, type PodStop, podsOf } from '../../src/report/stop.ts';
+import { at, BEGAN_MS, EVIDENCE, podOf } from './pods.ts';
 
 const line = (evidence: object) => JSON.stringify({ message: 'dead', evidence });
 const podsIn = (lines: readonly string[]) =>
@@ -29,6 +29,26 @@ describe('the pods of a log', () => {
     const pods = podsIn([EVIDENCE, proxy, { ...EVIDENCE, Born: at(-9_000) }, EVIDENCE].map(line));
     const members = pods.map((pod) => pod.members.map(({ name }) => name).sort());
     assert.deepEqual(members.sort(), [['main'], ['main', 'proxy']]);
+  });
+
+  it('a pod whose name comes again, with another session or uid, is another pod', () => {
+    const day = 86_400_000;
+    const first = { ...EVIDENCE, Session: 'uid-1', ForcedBy: 'sexton', ExitCode: 137 };
+    const proxy = { ...EVIDENCE, Name: 'proxy' };
+    const second = { ...EVIDENCE, Session: 'uid-2', Born: at(day), StopRequested: at(day + 1), Died: at(day + 2) };
+    const labels = { pod: 'web-0', namespace: 'shop' };
+    const told = (pods: readonly PodStop[]) =>
+      pods.map((pod) => [new Set(pod.members.map(({ name }) => name)), forcedOf(pod).length]);
+    // The proxy without a session is of the first pod at first, and of the second one behind it.
+    const lines = [proxy, first, second, proxy, second].map((one) => JSON.stringify({ labels, line: line(one) }));
+    const both = new Set(['main', 'proxy']);
+    const twice = [1, 0].map((forced) => [both, forced]);
+    assert.deepEqual(told(podsIn(lines)), twice);
+    const plain = [first, second].map(({ Session, ...main }) => JSON.stringify(podOf('web-0', { main, proxy })));
+    const withUid = plain.map((pod, index) => pod.replace('{"name":"web-0",', `$&"uid":"uid-${index + 1}",`));
+    assert.deepEqual(told(podsIn(withUid)), twice);
+    assert.deepEqual(told(podsIn([...withUid, ...lines])), twice);
+    assert.deepEqual(told(podsIn(plain)), [[both, 0]]);
   });
 
   it('the pods of a log count a phase in several parts once, in whole milliseconds', () => {

@@ -166,12 +166,6 @@ describe('a report', () => {
     }
   });
 
-  it('a forged phase that is named like a property of every object is left out', () => {
-    const phase = { At: at(100), Event: 'phase', Phase: 'constructor' };
-    const forged = stopOfTombstone({ ...MAIN, History: [phase] }, 'p', { ms: BEGAN_MS });
-    assert.deepEqual(forged, stopOfTombstone({ ...MAIN, History: [] }, 'p', { ms: BEGAN_MS }));
-  });
-
   it('a pod without a name is named by its first member', () => {
     const pod = { ...POD, pod: '' };
     assert.match(podText(pod, PLAIN), /^pod of main: forced/);

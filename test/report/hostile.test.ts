@@ -1,9 +1,11 @@
 /** The short forms; the long ones are `node test/report/hostile.ts 5000` and `node test/report/oracle.ts 10000`. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { stopOfEvidence } from '../../src/report/evidence.ts';
-import { hostileEvidence, tryFiles } from './hostile.ts';
+import { checkText, hostileEvidence, tryFiles } from './hostile.ts';
 import { checkSpans, comparePods } from './oracle.ts';
+import { MAIN, PROXY } from './pods.ts';
 
 const FILES = 400;
 const PODS = 300;
@@ -13,6 +15,14 @@ it(`${FILES} hostile tombstones, pods and logs become no markup, no escape seque
   t.diagnostic(JSON.stringify(tried));
   // With fewer, hardly any report would have been drawn.
   assert.ok(tried.told > FILES / 4);
+});
+
+it('a phase with the name of what all objects have is drawn as none', () => {
+  for (const Phase of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
+    for (const tombstone of [MAIN, PROXY]) {
+      const History = (tombstone.History ?? []).map((entry) => (entry.Event === 'phase' ? { ...entry, Phase } : entry));
+      assert.ok(checkText(formatTombstone({ ...tombstone, History })));
+    }
 });
 
 it('the bars of hostile evidence never overlap, and add up to the time of its stop', () => {

@@ -24,6 +24,8 @@ const TEXTS = [
   'a\r\nb\u2028c\u0085d\0e',
   '\ud800',
   '__proto__',
+  'constructor',
+  'toString',
   '-->]]><!--',
   'x'.repeat(5_000),
   '',

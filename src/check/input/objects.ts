@@ -39,11 +39,19 @@ const TEMPLATES = {
 } as const;
 type WorkloadKind = keyof typeof TEMPLATES;
 
-const JOINED = [
-  ...['Service', 'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'Ingress', 'HTTPRoute', 'ConfigMap'],
-  ...['BackendConfig', 'GCPBackendPolicy'],
-] as const;
-type JoinedKind = (typeof JOINED)[number];
+/** With the group of each: Knative has a Service, too, and OpenShift an Ingress. */
+const JOINED = {
+  Service: '',
+  PodDisruptionBudget: 'policy',
+  HorizontalPodAutoscaler: 'autoscaling',
+  ScaledObject: 'keda.sh',
+  Ingress: 'networking.k8s.io',
+  HTTPRoute: 'gateway.networking.k8s.io',
+  ConfigMap: '',
+  BackendConfig: 'cloud.google.com',
+  GCPBackendPolicy: 'networking.gke.io',
+} as const;
+type JoinedKind = keyof typeof JOINED;
 
 export interface Objects {
   readonly workloads: readonly Workload[];
@@ -69,7 +77,7 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
   const workloads: Workload[] = [];
   const passedOver = new Map(definitions > 0 ? [['CustomResourceDefinition', definitions]] : []);
   const unknown: Root[] = [];
-  const joined = new Map<string, Other[]>(JOINED.map((kind) => [kind, []]));
+  const joined = new Map<string, Other[]>(Object.keys(JOINED).map((kind) => [kind, []]));
   for (const { source, root } of roots) add(source, root);
   const byLabel = Map.groupBy([...joined.values()].flat(), ({ selector: [first = []] }) => first.join('='));
   return { workloads, joined, byLabel, passedOver, unknown };
@@ -82,8 +90,9 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
     }
     const name = textAt(object, 'metadata', 'name') ?? textAt(object, 'metadata', 'generateName') ?? 'unnamed';
     const namespace = textAt(object, 'metadata', 'namespace');
-    if (isWorkloadKind(kind)) workloads.push(...workloadOf(kind, name, object, source));
-    else if (joined.has(kind))
+    const found = isWorkloadKind(kind) ? workloadOf(kind, name, object, source) : [];
+    if (found.length > 0) workloads.push(...found);
+    else if (isJoined(kind, object))
       joined.get(kind)?.push({ kind, name, namespace, source, object, selector: selectorOf(object) });
     else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list')
       for (const item of itemsAt(object, 'items')) add(source, item);
@@ -96,6 +105,11 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
 
 export function isObject(node: Located): node is LocatedMap {
   return node.kind === 'map' && textAt(node, 'kind') !== undefined && textAt(node, 'apiVersion') !== undefined;
+}
+
+function isJoined(kind: string, object: Located): boolean {
+  const group = textAt(object, 'apiVersion')?.split('/').at(-2) ?? '';
+  return Object.hasOwn(JOINED, kind) && JOINED[kind as JoinedKind] === group;
 }
 
 function isWorkloadKind(kind: string): kind is WorkloadKind {
@@ -114,7 +128,7 @@ export function templateOf({ kind, object }: Workload): LocatedMap | undefined {
   return template?.kind === 'map' ? template : undefined;
 }
 
-/** None where it has no pod. */
+/** None where it has no pod, as Volcano's Job. */
 function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): readonly Workload[] {
   const template = at(object, ...TEMPLATES[kind]);
   const spec = at(template, 'spec');
@@ -164,10 +178,12 @@ function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
 }
 
 export function scalerOf({ kind, name, pod }: Workload, objects: Objects): Other | undefined {
-  const found = joinedOf(objects, 'HorizontalPodAutoscaler').filter(
+  const all = [...joinedOf(objects, 'HorizontalPodAutoscaler'), ...joinedOf(objects, 'ScaledObject')];
+  const found = all.filter(
     ({ object, namespace }) =>
       isSameNamespace(namespace, pod.namespace) &&
-      textAt(object, 'spec', 'scaleTargetRef', 'kind') === kind &&
+      // KEDA's default.
+      (textAt(object, 'spec', 'scaleTargetRef', 'kind') ?? 'Deployment') === kind &&
       textAt(object, 'spec', 'scaleTargetRef', 'name') === name,
   );
   return nearest(pod.source, found, ({ source }) => source)[0];

@@ -80,8 +80,7 @@ function parseGate(text: string): Parse<StartGate> {
     const known = SIDECAR_NAMES.join(', ');
     return bad(`ready is for sidecars without sexton (${known}, or a URL); for the member ${name.value} write healthy`);
   }
-  const alias = word.toLowerCase();
-  const near = Object.hasOwn(CONDITION_ALIASES, alias) ? CONDITION_ALIASES[alias] : nearest(word, CONDITIONS);
+  const near = CONDITION_ALIASES.get(word.toLowerCase()) ?? nearest(word, CONDITIONS);
   return bad(`${show(word)} is not a condition; ${didYouMean(near, `write ${conditionsOf(name.value)}`)}`);
 }
 
@@ -103,11 +102,11 @@ function memberProblem(text: string): string {
 const CONDITIONS: readonly GateCondition[] = ['started', 'healthy', 'completed'];
 
 /** The same conditions by the names of Compose. */
-const CONDITION_ALIASES: Readonly<Partial<Record<string, GateCondition>>> = {
-  service_started: 'started',
-  service_healthy: 'healthy',
-  service_completed_successfully: 'completed',
-};
+const CONDITION_ALIASES: ReadonlyMap<string, GateCondition> = new Map([
+  ['service_started', 'started'],
+  ['service_healthy', 'healthy'],
+  ['service_completed_successfully', 'completed'],
+]);
 
 function conditionsOf(name: string): string {
   const known = `${name}=started, ${name}=healthy or ${name}=completed`;

@@ -6,8 +6,15 @@ const WEB = '- {name: web, image: "example.com/web:1"}\n';
 const SLEEPS = '- {name: web, image: "example.com/web:1", lifecycle: {preStop: {sleep: {seconds: 10}}}}\n';
 const HEADLESS = SERVICE.replace('spec:\n', 'spec:\n  clusterIP: None\n');
 
-function object(kind: string, spec: string, metadata = 'name: web'): string {
-  return `---\napiVersion: example.com/v1\nkind: ${kind}\nmetadata: {${metadata}}\nspec:\n  ${spec}\n`;
+const GROUPS = {
+  Ingress: 'networking.k8s.io',
+  HTTPRoute: 'gateway.networking.k8s.io',
+  BackendConfig: 'cloud.google.com',
+  GCPBackendPolicy: 'networking.gke.io',
+} as const;
+
+function object(kind: keyof typeof GROUPS, spec: string, metadata = 'name: web'): string {
+  return `---\napiVersion: ${GROUPS[kind]}/v1\nkind: ${kind}\nmetadata: {${metadata}}\nspec:\n  ${spec}\n`;
 }
 const annotated = (text: string): string =>
   SERVICE.replace('metadata: {name: web}', `metadata: {name: web, annotations: {${text}}}`);

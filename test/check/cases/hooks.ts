@@ -1,5 +1,5 @@
 import { deployment, hooked, podJson, WEB } from '../workloads.ts';
-import { type Cases, each, version } from './case.ts';
+import { type Cases, each, FOUND, version } from './case.ts';
 
 const DASH = 'debian:12';
 const sleeps = (words: string): string => hooked(`{exec: {command: ${words}}}`);
@@ -67,6 +67,11 @@ export const HOOK_CASES: Cases = {
   },
   SX209: {
     'a hook that kills something else': hooked('{exec: {command: [kill, "12"]}}', SHARED),
+    'a hook that sends signal 1 to something else': hooked('{exec: {command: [kill, -s, "1", "12"]}}', SHARED),
+    ...each(['-QUIT 1', '-s QUIT 1', '-n 3 1', '-s QUIT -- 1'], (words) => [
+      `kill ${words}`,
+      [hooked(`{exec: {command: [sh, -c, kill ${words}]}}`, SHARED), FOUND],
+    ]),
   },
   SX210: {
     'Kubernetes 1.29, which cannot': [sleeps('[sleep, "5"]'), version('1.29')],

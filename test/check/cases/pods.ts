@@ -4,6 +4,7 @@ import { type Cases, each, version } from './case.ts';
 const PROXY = '{name: proxy, image: "envoyproxy/envoy:v1.31"}';
 const LOGS = '{name: logs, image: "fluent/fluent-bit:3.1"}';
 const HOOK = '  lifecycle: {preStop: {sleep: {seconds: 5}}}\n';
+const STARTUP = 'startupProbe: {tcpSocket: {port: 80}}';
 const native = (more = ''): string =>
   `initContainers:\n  - {name: side, image: "example.com/side:1", restartPolicy: Always${more}}\n`;
 const labelled = (text: string): string =>
@@ -12,6 +13,8 @@ const barePod = (text: string): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec:\n  containers:\n    ${text}`;
 const scaler = (spec: string): string =>
   `---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, ${spec}}\n`;
+const keda = (target: string): string =>
+  `---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web}\nspec: {scaleTargetRef: {${target}}}\n`;
 const unsaid = (text: string): string => text.replace('  replicas: 2\n', '');
 const sized = (replicas: number, name = 'web'): string =>
   deployment(WEB)
@@ -102,6 +105,11 @@ export const POD_CASES: Cases = {
       /^warning .* istio-proxy: has no readinessProbe, /,
     ],
     'a Job behind a Service': labelled(job(WEB)) + SERVICE,
+    'a startup probe, before whose success no pod is ready': deployment(`${WEB}  ${STARTUP}`) + SERVICE,
+    'the startup probe of a native sidecar, which is over when the main starts': [
+      deployment(WEB, native(`, ${STARTUP}`)) + SERVICE,
+      /^warning @- \[web\] web: /,
+    ],
     'a pod that nothing rolls out': barePod('- {name: web, image: "example.com/web:1"}\n') + SERVICE,
     'a Deployment without a Service': deployment(WEB),
     'the main beside a native sidecar': [deployment(WEB, native()) + SERVICE, /^warning @- \[web\] web: /],
@@ -181,6 +189,11 @@ export const POD_CASES: Cases = {
     'a scaler that cannot go above': [
       deployment(WEB) + budget('minAvailable: 2') + scaler('minReplicas: 2, maxReplicas: 2'),
       /^error .*with 2 minReplicas/,
+    ],
+    'a ScaledObject of KEDA, which sets the number': sized(1) + budget('minAvailable: 1') + keda('name: web'),
+    'a ScaledObject of KEDA for another workload': [
+      sized(1) + budget('minAvailable: 1') + keda('kind: StatefulSet, name: web'),
+      /^error .*with 1 replicas/,
     ],
     'a DaemonSet, which has no number of replicas':
       unsaid(deployment(WEB)).replace('kind: Deployment', 'kind: DaemonSet') + budget('minAvailable: 1'),

@@ -39,8 +39,13 @@ export const TIME_CASES: Cases = {
       /^error @20000 \[.*\] web: /,
       '\n      terminationGracePeriodSeconds: 65\n      containers',
     ],
-    'a grace period without a value, and writes no second one': [
+    'a grace period without a value, and writes it there': [
       hooked(sleep(35), 'terminationGracePeriodSeconds:\n'),
+      /^error @30000 /,
+      '\n    spec:\n      terminationGracePeriodSeconds: 65\n      containers',
+    ],
+    'a grace period of null, and writes no second one': [
+      hooked(sleep(35), 'terminationGracePeriodSeconds: null\n'),
       /^error @30000 /,
       false,
     ],

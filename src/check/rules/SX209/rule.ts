@@ -1,6 +1,9 @@
 import { hookLine } from '../hooks.ts';
 import { ofContainer } from '../rule.ts';
 
+/** Behind -s and -n stands a signal, which may be 1. */
+const KILL_1 = /(^|[;&|\s])kill\s+(-[sn]\s+\S+\s+|-(?![sn]\s)\S+\s+)*1(\s|;|&|$)/;
+
 export const rule = ofContainer({
   severity: 'warning',
   title: 'kill 1 in a pod that shares its process namespace',
@@ -8,7 +11,7 @@ export const rule = ofContainer({
   remedy: 'Signal the program by its name (pkill), or do not share the process namespace.',
   *find({ container, pod }) {
     const text = hookLine(container) ?? '';
-    if (!pod.sharesProcesses || !/(^|[;&|\s])kill\s+(-\S+\s+)*1(\s|;|&|$)/.test(text)) return;
+    if (!pod.sharesProcesses || !KILL_1.test(text)) return;
     yield { at: container.preStop?.node, atMs: 0 };
   },
   say: () => 'PID 1 is the pause container here, so kill 1 does not reach the program',

@@ -6,12 +6,14 @@ import { isInjected } from '../sidecars.ts';
 export const rule = ofWorkload({
   severity: 'warning',
   title: 'Behind a Service without a readiness probe',
-  why: 'Without one a pod counts as ready when its containers run: a rolling update removes old pods while new ones still start.',
+  why: 'Without one, or a startupProbe, a pod counts as ready when its containers run: a rolling update removes old pods while new ones still start.',
   remedy: 'Add a readinessProbe to the container that serves.',
   *find(about) {
     const { workload, pod } = about;
     if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return;
-    if (pod.containers.some((container) => at(container.node, 'readinessProbe') !== undefined)) return;
+    if (pod.containers.some(({ node }) => at(node, 'readinessProbe') !== undefined)) return;
+    // No container counts as ready before its startup probe succeeds. A native sidecar's is over when the main starts.
+    if (pod.containers.some(({ node, isNative }) => !isNative && at(node, 'startupProbe') !== undefined)) return;
     const container = pod.containers.find((one) => !one.isNative && !isInjected(one));
     if (container !== undefined) yield { at: at(container.node, 'name'), container };
   },

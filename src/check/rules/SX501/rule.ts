@@ -38,6 +38,8 @@ export const rule = ofBudget({
 function countsOf(workload: Workload, objects: Objects) {
   if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(workload.kind)) return undefined;
   const scaler = scalerOf(workload, objects);
+  // KEDA sets the number, from 0 on, so none is certain.
+  if (scaler?.kind === 'ScaledObject') return undefined;
   const replicas = (scaler === undefined ? workload.replicas : wholeAt(scaler.object, 'spec', 'minReplicas')) ?? 1;
   const most = (scaler && wholeAt(scaler.object, 'spec', 'maxReplicas')) ?? replicas;
   return { name: workload.name, replicas, most, isScaled: scaler !== undefined };
