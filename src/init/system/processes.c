@@ -47,7 +47,7 @@ static bool read_process(const char *name, struct process *process) {
   process->parent = number_at(&at);
   if (*at == ' ') at++;
   process->group = number_at(&at);
-  for (int field = 6; at && field < 20; field++) at = strchr(at + 1, ' ');
+  for (int field = 6; at && field < 20; field++) at = *at ? strchr(at + 1, ' ') : NULL;
   if (at) at++;
   process->threads = at ? number_at(&at) : 1;
   return true;

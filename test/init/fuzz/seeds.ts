@@ -60,7 +60,9 @@ const STAT = '7 (a ) b) S 1 7 7 0 -1 4194560 1';
 const STATUS = 'Name:\ta\nState:\tS (sleeping)\nSigPnd:\t0000000000000000\nShdPnd:\t0000000000040000\n';
 const V2 = ['0::/kubepods/pod1\n', '123456789', '0::/\n', 'inactive_file 4096\nactive_file 8192\n', 'oom_kill 3\n'];
 const V1 = ['9:memory:/docker/1\n0::/\n', 'oom_kill_disable 0\nunder_oom 0\noom_kill 3\n', '4096'];
-const FILES = [[STAT, STATUS], V2, V1].map((files) => {
+/** It fills the buffer of init, and ends behind the group. */
+const CUT_STAT = `7 (${'c'.repeat(245)}) S 1 7`;
+const FILES = [[STAT, STATUS], [CUT_STAT, STATUS], V2, V1].map((files) => {
   return Buffer.from(files.join('\xff'), 'latin1');
 });
 
