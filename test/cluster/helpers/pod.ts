@@ -80,12 +80,16 @@ export class ClusterPod {
   }
 
   /**
-   * What sexton left in the termination log, as the kubelet reports it. After some evictions the kubelet has lost a
-   * container, and reports words of its own instead.
+   * The kubelet has lost a container that has ended, as after some evictions. It reports words of its own then, and 137:
+   * https://github.com/kubernetes/kubernetes/issues/122160
    */
+  isLost(container: string): boolean {
+    return this.end(container).reason === 'ContainerStatusUnknown';
+  }
+
+  /** What sexton left in the termination log, as the kubelet reports it; of a lost container nothing. */
   message(container: string): Record<string, unknown> {
-    const { reason, message = '{}' } = this.end(container);
-    return reason === 'ContainerStatusUnknown' ? {} : (JSON.parse(message) as Record<string, unknown>);
+    return this.isLost(container) ? {} : (JSON.parse(this.end(container).message ?? '{}') as Record<string, unknown>);
   }
 
   /** What a container wrote, in all its lives. */
