@@ -74,11 +74,6 @@ export class FrameReader {
     this.#pending = Buffer.from(bytes.subarray(start));
     return frames;
   }
-
-  /** True when the stream ended here it would end inside a frame. */
-  get midFrame(): boolean {
-    return this.#pending.length > 0;
-  }
 }
 
 export function decodeHello(fields: readonly string[]): Hello {
