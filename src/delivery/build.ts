@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import type { BuiltInit } from '../init/build.ts';
 import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease } from './bundles.ts';
 import { makeCache } from './cache.ts';
-import { debianPackages, layLicenses, libcOf, libraryOf } from './debian.ts';
+import { debianPackages, layLicenses, libcOf } from './debian.ts';
 import { layInventory, printWeights } from './inventory.ts';
 import { withLock } from './lock.ts';
 import { placeBy, placeContent, readIfThere } from './place.ts';
@@ -71,7 +71,8 @@ async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> 
   const isNative = process.platform === 'linux' && arch === process.arch;
   const directory = join(DIST, isNative ? 'sexton' : `sexton-${arch}`);
   const { compiler } = await layInit(join(directory, 'sexton'), arch);
-  layLicenses(directory, [libcOf(compiler)]);
+  const libc = libcOf(compiler, arch);
+  layLicenses(directory, [libc]);
   const installed = findNode(arch, join(ROOT, 'node_modules'), prefix);
   const node = layNode(directory, arch, installed, { icu, stamps: join(DIST, '.stamps') });
   placeContent(join(directory, 'licenses', 'sexton.txt'), readFileSync(join(ROOT, 'LICENSE')));
@@ -80,7 +81,7 @@ async function lay({ arch, prefix, icu, commit, list }: Options): Promise<void> 
   laySbom(directory, {
     version: release.version,
     node: node && (isNative ? versionsOf(node) : ownVersions(node)),
-    libraries: debianPackages(node?.libraries ?? [], [libraryOf(compiler, arch)]),
+    libraries: debianPackages(node?.libraries ?? [], [libc]),
     packages,
   });
   if (!node) process.stderr.write(`build: node-linux-${arch} is not installed, so ${directory} has no Node\n`);

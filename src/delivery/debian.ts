@@ -26,18 +26,18 @@ export function debianPackages(paths: readonly string[], names: readonly string[
   return [...new Map(found.map((it) => [it.name, it])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The package of the C library that this compiler links into init. */
-export const libcOf = (compiler: string): string => (compiler.startsWith('musl') ? 'musl' : 'libc6');
-
-/** The package that has it for compilers. */
-export function libraryOf(compiler: string, arch: string): string {
+/** The package with the C library that this compiler links into init. */
+export function libcOf(compiler: string, arch: string): string {
   const cross = arch === process.arch ? '' : `-${arch === 'x64' ? 'amd64' : arch}-cross`;
-  return libcOf(compiler) === 'musl' ? 'musl-dev' : `libc6-dev${cross}`;
+  return compiler.startsWith('musl') ? 'musl-dev' : `libc6-dev${cross}`;
 }
 
-/** Elsewhere than on Debian the distribution's own package says under which licence it is. */
+/**
+ * Lays the licences of these packages; what a package has for compilers is under that of the library itself. Elsewhere
+ * than on Debian the distribution's own package says under which licence it is.
+ */
 export function layLicenses(directory: string, packages: Iterable<string>): void {
-  for (const name of packages) {
+  for (const name of new Set([...packages].map((it) => it.replace(/-dev.*$/, '')))) {
     const text = readIfThere(`/usr/share/doc/${name}/copyright`);
     if (text) placeContent(join(directory, 'licenses', `${name}.txt`), text);
   }

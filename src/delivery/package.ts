@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { buildInit } from '../init/build.ts';
 import { type BundledPackage, makeBundles, placeBundles, type Release, readRelease, textOf } from './bundles.ts';
-import { debianPackages, layLicenses, libcOf, libraryOf } from './debian.ts';
+import { debianPackages, layLicenses, libcOf } from './debian.ts';
 import { weigh } from './inventory.ts';
 import { type Manifest, manifestOf } from './manifest.ts';
 import { placeBy, placeContent } from './place.ts';
@@ -54,12 +54,10 @@ function parseArch(word: string): Arch {
 
 async function lay(directory: string, arches: readonly Arch[]): Promise<void> {
   const manifest = manifestOf(ROOT, process.env);
-  const [libcs, libraries] = [new Set<string>(), new Set<string>()];
+  const libcs: string[] = [];
   for (const arch of arches) {
     placeBy(join(directory, 'lib', `sexton-linux-${arch}`), 0o755, (temporary) => {
-      const { compiler } = buildInit(temporary, { arch });
-      libcs.add(libcOf(compiler));
-      libraries.add(libraryOf(compiler, arch));
+      libcs.push(libcOf(buildInit(temporary, { arch }).compiler, arch));
     });
   }
   const packages = await layPrograms(directory, manifest, readRelease(ROOT));
@@ -72,7 +70,7 @@ async function lay(directory: string, arches: readonly Arch[]): Promise<void> {
   laySbom(join(directory, 'lib'), {
     version,
     node: undefined,
-    libraries: debianPackages([], [...libraries]),
+    libraries: debianPackages([], libcs),
     packages,
   });
   placeContent(join(directory, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);

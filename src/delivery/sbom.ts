@@ -1,7 +1,7 @@
 /**
- * Writes the bill of materials of the delivered directory, or of the npm package. Node says what is linked into it, dpkg where its libraries and
- * the C library of init are from, and esbuild what it bundled. Each file is there, too. A time or a random number is not,
- * so that the same directory has the same one.
+ * Writes the bill of materials of the delivered directory, or of the npm package. Node says what is linked into it, dpkg
+ * where its libraries and the C library of init are from, and esbuild what it bundled. Each file is there, too. A time or
+ * a random number is not, so that the same directory has the same one.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

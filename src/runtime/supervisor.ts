@@ -158,8 +158,9 @@ export class Supervisor {
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
     this.#remark(state, resumed !== undefined, hello);
-    const oomKills = machine.readOomKills();
-    this.#oomKills = withOwnKills(resumed ? resumed.oomKills : (hello.oomKills ?? oomKills), hello.killed, oomKills);
+    const known = resumed === undefined ? (hello.oomKills ?? machine.readOomKills()) : resumed.oomKills;
+    // One that was woken need not read the count.
+    this.#oomKills = hello.killed === 0 ? known : withOwnKills(known, hello.killed, machine.readOomKills());
     this.#digests = resumed?.digests ?? {};
     if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.

@@ -7,7 +7,18 @@ import { constants } from 'node:os';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
-import { AGENT, begin, eachBuild, hasPassed, layBench, loseSupervisor, onBench, REFUSED, shell } from './scripted.ts';
+import {
+  AGENT,
+  begin,
+  eachBuild,
+  hasPassed,
+  layBench,
+  loseSupervisor,
+  onBench,
+  onTerminal,
+  REFUSED,
+  shell,
+} from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGKILL } = constants.signals;
 
@@ -48,11 +59,8 @@ onBench('init alone takes no change of the window size for a stop request', asyn
   const traps = 'trap "echo winch" WINCH; trap "echo term; exit 7" TERM';
   writeFileSync(bench.path('application'), `${traps}; echo up; while :; do sleep 0.02; done\n`);
   const flags = '--graveyard /graveyard --grace-period 600s';
-  const init = bench.launch([
-    ...['script', '-qefc'],
-    `exec ${bench.sexton} ${flags} -- sh ${bench.path('application')} </dev/null 2>${bench.path('said')}`,
-    '/dev/null',
-  ]);
+  const command = `${bench.sexton} ${flags} -- sh ${bench.path('application')}`;
+  const init = onTerminal(bench, `exec ${command} </dev/null 2>${bench.path('said')}`);
   await init.says('up');
   const [pid = 0] = childrenOf(init.pid);
   await waitFor('init is alone', () => /goes on without it/.test(readFileSync(bench.path('said'), 'utf8')));

@@ -87,6 +87,11 @@ export function canUnshare(): boolean {
   return spawnSync(file, [...args, 'true']).status === 0;
 }
 
+/** `script` makes a pseudoterminal whose other side is our pipe, and runs a shell on it. */
+export function onTerminal(bench: Bench, command: string, options: StartOptions = {}): Init {
+  return bench.launch(['script', '-qefc', command, '/dev/null'], options);
+}
+
 /** What the test's application is called with: a shell that does what its stdin says. */
 export const AGENT = ['sh', '-c', 'echo up; while read -r line; do eval "$line"; done'] as const;
 

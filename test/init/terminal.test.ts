@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { statOf } from '../../src/runtime/host/process-stat.ts';
 import { hasEnded, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
-import { type Bench, canUnshare, type Init, onBench, PID_NAMESPACE } from './scripted.ts';
+import { type Bench, canUnshare, onBench, onTerminal, PID_NAMESPACE } from './scripted.ts';
 
 const { SIGINT, SIGCONT, SIGWINCH } = constants.signals;
 const CTRL_C = '\x03';
 const CTRL_Z = '\x1a';
-
-/** `script` makes a pseudoterminal whose other side is our pipe, and runs a shell on it. */
-function onTerminal(bench: Bench, command: string): Init {
-  return bench.launch(['script', '-qefc', command, '/dev/null']);
-}
 
 /** An application that counts its interrupts and ends with their number. */
 function layCounter(bench: Bench): string {
@@ -126,7 +122,8 @@ onBench('P05 an end in the background leaves the terminal to the shell', async (
   const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
   shell.write(`${bench.sexton} -- true &\n`);
   const supervisor = await shell.supervisor();
-  const [init, bash] = [supervisor.about.ppid, parentOf(supervisor.about.ppid)];
+  const init = supervisor.about.ppid;
+  const bash = statOf(init)?.parent ?? 0;
   await supervisor.skip('spawned', 'exited');
   supervisor.commit('exit', 0);
   await waitFor('init has ended', () => hasEnded(init));
@@ -135,17 +132,8 @@ onBench('P05 an end in the background leaves the terminal to the shell', async (
   await shell.says('\nshell still reads');
 });
 
-/** Field 4 of proc_pid_stat(5). */
-function parentOf(pid: number): number {
-  return statOf(pid, 4);
-}
-
 /** The foreground group of a process's terminal: field 8 of proc_pid_stat(5). */
 function foregroundOf(pid: number): number {
-  return statOf(pid, 8);
-}
-
-function statOf(pid: number, field: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[field - 3]);
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[5]);
 }

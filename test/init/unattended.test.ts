@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFi
 import type { TestContext } from 'node:test';
 import { send } from '../helpers/process.ts';
 import { type Build, STATIC } from './builds.ts';
-import { type Bench, eachBuild, type Init, layBench, type StartOptions } from './scripted.ts';
+import { type Bench, eachBuild, type Init, layBench, onTerminal, type StartOptions } from './scripted.ts';
 
 const TERM = 'trap "echo term; exit 9" TERM; echo up; while :; do sleep 0.02; done';
 /** sexton's own name has subcommands. */
@@ -93,14 +93,12 @@ for (const name of ['tini', 'dumb-init', 'sexton'] as const) {
 }
 
 eachBuild('sexton: without Node each interrupt from the terminal reaches the command', async (t, build) => {
-  const bench = await layBench(t, build);
-  mkdirSync(bench.path('alone'));
-  copyFileSync(bench.sexton, bench.path('alone/sexton'));
+  const bench = await layAlone(t, build, 'sexton');
   const counter = 'n=0; trap "n=\\$((n+1)); echo int \\$n" INT; echo up; while :; do sleep 0.02; done';
   writeFileSync(bench.path('counter'), `${counter}\n`);
   // Its descriptor 0 is no terminal, so the interrupts are init's.
   const command = `exec ${bench.path('alone/sexton')} run -- sh ${bench.path('counter')} </dev/null`;
-  const init = bench.launch(['script', '-qefc', command, '/dev/null'], { env: { SEXTON_LOG_LEVEL: undefined } });
+  const init = onTerminal(bench, command, { env: { SEXTON_LOG_LEVEL: undefined } });
   await init.says('up');
   for (const count of [1, 2, 3]) {
     init.write('\x03');
@@ -229,16 +227,21 @@ eachBuild('sexton: init does not report forwarded signals to a later supervisor'
   await init.ended;
 });
 
-/** As a copy of the program alone, without Node and the rest of its directory. */
+/** A copy of the program alone, without Node and the rest of its directory: `alone/NAME`. */
+async function layAlone(t: TestContext, build: Build, name: string): Promise<Bench> {
+  const bench = await layBench(t, build);
+  mkdirSync(bench.path('alone'));
+  copyFileSync(bench.sexton, bench.path(`alone/${name}`));
+  return bench;
+}
+
 async function startAlone(
   t: TestContext,
   build: Build,
   name: string,
   words: readonly string[],
 ): Promise<{ bench: Bench; init: Init }> {
-  const bench = await layBench(t, build);
-  mkdirSync(bench.path('alone'));
-  copyFileSync(bench.sexton, bench.path(`alone/${name}`));
+  const bench = await layAlone(t, build, name);
   return {
     bench,
     init: bench.launch([bench.path(`alone/${name}`), ...words], { env: { SEXTON_LOG_LEVEL: undefined } }),

@@ -22,8 +22,8 @@ static void note_end(struct supervisor *supervisor, int status) {
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   put_digits(stpcpy(supervisor->ended, by_signal ? "signal " : "code "), (uint64_t)value, 1);
   if (supervisor->hangs) strcpy(supervisor->ended, "hung");
-  bool by_other = by_signal && value == SIGKILL && !supervisor->hangs;
-  supervisor->killed = (supervisor->committed ? 0 : supervisor->killed) + by_other;
+  bool was_killed = by_signal && value == SIGKILL && !supervisor->hangs;
+  supervisor->killed = (supervisor->committed ? 0 : supervisor->killed) + was_killed;
 }
 
 void reap(struct init *init) {

@@ -49,14 +49,15 @@ static bool is_grace(const char *text) {
   return is_duration(text) && strchr("123456789", text[strspn(text, "0")]);
 }
 
-/* Short enough for a liveness socket of the longest name in it: 107 bytes less "/.", 63 of name and ".sock". */
-enum { MAX_DIRECTORY_NAME = 37 };
+/* A liveness socket of the longest name fits into it: 107 bytes less "/.", 63 of name and ".sock". */
+enum { MAX_GRAVEYARD = 37 };
 
-/* The supervisor makes a graveyard, but nothing above it. */
-static bool is_directory_name(const char *text) {
+/* A directory that the supervisor can make: it makes none above it. */
+static bool is_graveyard(const char *text) {
   static const char set[] = "/._-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  char parent[MAX_DIRECTORY_NAME + 1];
-  if (text[0] != '/' || strlen(text) > MAX_DIRECTORY_NAME || !all_of(text, set) || text[strspn(text, "/")] == 0) return false;
+  char parent[MAX_GRAVEYARD + 1];
+  if (text[0] != '/' || strlen(text) > MAX_GRAVEYARD || !all_of(text, set)) return false;
+  if (text[strspn(text, "/")] == 0) return false;
   char *end = stpcpy(parent, text);
   while (end[-1] == '/') end--;
   while (end[-1] != '/') end--;
@@ -86,7 +87,7 @@ static const struct {
     {"--restart-policy", NULL, "Never OnFailure Always"},
     [GRACE_FLAG] = {"--grace-period", is_grace, NULL},
     [DRAIN_FLAG] = {"--drain", is_duration, NULL},
-    [GRAVEYARD_FLAG] = {"--graveyard", is_directory_name, NULL},
+    [GRAVEYARD_FLAG] = {"--graveyard", is_graveyard, NULL},
     [SESSION_FLAG] = {"--session", is_session, NULL},
     [SLEEP_FLAG] = {"--sleep-after", is_quiet_time, NULL},
     /* The rest concern the log alone. */

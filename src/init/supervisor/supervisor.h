@@ -32,7 +32,7 @@ struct supervisor {
   bool lacks_room; /* the memory of the command left the last one none */
   const char *why; /* why the last one failed */
   char ended[16];  /* how the last one ended, for the log; empty: it went to sleep, or there was none */
-  int killed;      /* how many a KILL has ended since the last commit that did not hang */
+  int killed;      /* how many a KILL has ended since the last commit, without those that hung */
   struct watch watch;
 };
 
