@@ -52,8 +52,8 @@ export class Restarts extends Judge {
   readonly #judged = new Set<Asked>();
   /** The restarts that each has gone into. */
   readonly #rounds = new Map<Container, readonly RestartAsk[]>();
-  /** The times of the restarts that some tombstone has told of. */
-  readonly #told = new Set<number>();
+  /** The restarts that tombstones have told of, each with its teller and the time when it first did. */
+  readonly #told: { readonly by: string; readonly requestedMs: number; readonly atMs: number }[] = [];
 
   get isSomebodyDue(): boolean {
     // A main may restart the pod for ever.
@@ -86,8 +86,9 @@ export class Restarts extends Judge {
       }
   }
 
-  written({ RestartRequested }: Tombstone): void {
-    if (RestartRequested !== undefined) this.#told.add(RestartRequested);
+  written({ Name: by, RestartRequested: requestedMs }: Tombstone): void {
+    if (requestedMs === undefined || this.#told.some((it) => it.by === by && it.requestedMs === requestedMs)) return;
+    this.#told.push({ by, requestedMs, atMs: this.world.agenda.nowMs });
   }
 
   isAsked(state: State): boolean {
@@ -243,6 +244,8 @@ export class Restarts extends Judge {
       else if (this.#hasGoneThrough(container, ask) && isStartedSince) this.world.count('lives again after a restart');
       else if (this.#isGoneBeforeItLooked(container, asked))
         this.world.count('excused: a main that asked for a restart was over before this one could look');
+      else if (this.#isReplacedUnread(ask))
+        this.world.count('excused: another restart replaced one that a failed volume had hidden');
       else this.breaks('all live again', container, 'it was not restarted');
       this.world.judges('all live again');
     }
@@ -269,7 +272,23 @@ export class Restarts extends Judge {
     const isUnread = troubles.some(
       ({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, goneAtMs),
     );
-    return !this.#told.has(requestedMs) || isUnread || containers.some(isNext);
+    const isTold = this.#told.some((it) => it.requestedMs === requestedMs);
+    return !isTold || isUnread || containers.some(isNext);
+  }
+
+  /**
+   * The volume failed before all had read the request. The asker then took those whose records were gone for ended, and
+   * its tombstone told of a later restart before they looked again.
+   */
+  #isReplacedUnread(ask: RestartAsk): boolean {
+    const { troubles, agenda } = this.world;
+    const name = this.#askerOf(ask)?.name;
+    const saidMs = ask.requestedMs + agenda.bootAtMs;
+    const later = this.#told.find(({ by, requestedMs }) => by === name && requestedMs > ask.requestedMs);
+    return troubles.some(
+      ({ atMs, toMs }) =>
+        atMs < saidMs + SEEN_LATE_MS && toMs > saidMs && later !== undefined && later.atMs < toMs + SEEN_LATE_MS,
+    );
   }
 
   /** The member that asked was over, or had a next container, before this one looked: it was young, or hung. */
