@@ -102,11 +102,28 @@ onBench('P05 Ctrl-Z stops the application and init with it, and fg continues bot
   await shell.says('\nprompt is back');
 });
 
+onBench('P05 Ctrl-Z also stops the other processes of the job', async (bench) => {
+  const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
+  shell.write(`${bench.sexton} -- ${layReader(bench)} | cat\n`);
+  const supervisor = await shell.supervisor();
+  await supervisor.expect('spawned');
+  await shell.says('up\r\n');
+  shell.write(CTRL_Z);
+  await shell.says('Stopped');
+  shell.write('fg\n');
+  assert.equal((await supervisor.expect('signal'))[0], String(SIGCONT));
+  shell.write('hello\n');
+  await shell.says('got hello');
+});
+
 onBench('P05 init in the background leaves the terminal to the shell until fg', async (bench) => {
   const shell = onTerminal(bench, 'exec bash --norc --noprofile -i');
-  shell.write(`${bench.sexton} -- ${layReader(bench)} &\n`);
+  const go = bench.path('go');
+  writeFileSync(bench.path('patient'), `until [ -e ${go} ]; do sleep 0.02; done; exec ${layReader(bench)}\n`);
+  shell.write(`${bench.sexton} -- sh ${bench.path('patient')} &\n`);
   const supervisor = await shell.supervisor();
   const [, pid] = await supervisor.expect('spawned');
+  writeFileSync(go, '');
   await waitFor('reading from the background has stopped both', () =>
     [supervisor.about.ppid, Number(pid)].every((it) => stateOf(it) === 'T'),
   );

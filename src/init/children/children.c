@@ -95,15 +95,16 @@ uint64_t take_gone_child(struct children *children) {
 }
 
 /*
- * Stops init with a foreground child that its terminal has stopped, because the shell that started init waits for init.
- * The lines after `kill` run when the shell has continued it. PID 1 and a session's leader have no such shell.
+ * Stops init's group with a foreground child that its terminal has stopped: the shell waits for each process of the job,
+ * such as npx or the rest of a pipeline. The lines after `kill` run when the shell has continued it. PID 1 and a
+ * session's leader have no such shell.
  */
 static void stop_with(struct children *children, const struct child *child, int number) {
   pid_t self = getpid();
   if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU) return;
   if (self == 1 || getsid(0) == self || tcgetpgrp(STDIN_FILENO) == -1) return;
   take_terminal(children, child->id);
-  kill(self, SIGSTOP);
+  kill(0, SIGSTOP);
   if (!child->exited) give_terminal(children, child);
   signal_group(child, SIGCONT);
 }
