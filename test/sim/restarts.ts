@@ -52,7 +52,7 @@ export class Restarts extends Judge {
   readonly #judged = new Set<Asked>();
   /** The restarts that each has gone into. */
   readonly #rounds = new Map<Container, readonly RestartAsk[]>();
-  /** The restarts that tombstones have told of, each with its teller and the time when it first did. */
+  /** The restarts that tombstones have told of: by which member, and when first. */
   readonly #told: { readonly by: string; readonly requestedMs: number; readonly atMs: number }[] = [];
 
   get isSomebodyDue(): boolean {

@@ -95,7 +95,7 @@ uint64_t take_gone_child(struct children *children) {
 }
 
 /*
- * Stops init's group with a foreground child that its terminal has stopped: the shell waits for each process of the job,
+ * Stops init's group with a foreground child that its terminal has stopped. The shell waits for each process of the job,
  * such as npx or the rest of a pipeline. The lines after `kill` run when the shell has continued it. PID 1 and a
  * session's leader have no such shell.
  */
