@@ -2,13 +2,15 @@
 interface Setting {
   readonly programs: RegExp;
   readonly flags?: readonly string[];
+  /** A variable with more flags, which those of the command line beat. */
+  readonly words?: string;
   readonly variable?: string;
   readonly defaultSeconds?: number;
 }
 
 const SETTINGS: readonly Setting[] = [
-  // docs.gunicorn.org/en/stable/settings.html#graceful-timeout
-  { programs: /^gunicorn3?$/, flags: ['--graceful-timeout'], defaultSeconds: 30 },
+  // docs.gunicorn.org/en/stable/settings.html: graceful-timeout, "Settings".
+  { programs: /^gunicorn3?$/, flags: ['--graceful-timeout'], words: 'GUNICORN_CMD_ARGS', defaultSeconds: 30 },
   // www.uvicorn.org/settings: without it there is no bound.
   { programs: /^uvicorn$/, flags: ['--timeout-graceful-shutdown'] },
   // hypercorn.readthedocs.io: graceful_timeout.
@@ -24,9 +26,11 @@ export function settingOf(
 ): { readonly ms: number; readonly by: string } | undefined {
   const setting = program === undefined ? undefined : SETTINGS.find(({ programs }) => programs.test(program));
   if (setting === undefined || program === undefined) return undefined;
+  const words = setting.words === undefined ? undefined : env.get(setting.words);
+  const all = [...args, ...(words?.split(/\s+/) ?? [])];
   for (const flag of setting.flags ?? []) {
-    const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
-    const text = args[at]?.includes('=') ? args[at]?.slice(flag.length + 1) : args[at + 1];
+    const at = all.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+    const text = all[at]?.includes('=') ? all[at]?.slice(flag.length + 1) : all[at + 1];
     if (at >= 0 && text !== undefined && /^\d+$/.test(text)) return { ms: Number(text) * 1_000, by: `${flag} ${text}` };
   }
   const text = setting.variable === undefined ? undefined : env.get(setting.variable);

@@ -104,6 +104,17 @@ export const TIME_CASES: Cases = {
   },
   SX103: {
     'a timeout that just fits': deployment(gunicorn(60), grace(60)),
+    'a timeout in GUNICORN_CMD_ARGS': [
+      deployment(
+        `${WEB}  env: [{name: GUNICORN_CMD_ARGS, value: "-w 4 --graceful-timeout 61"}]\n  command: [gunicorn, app]\n`,
+        grace(60),
+      ),
+      /may take 61 s, the grace/,
+    ],
+    'a timeout on the command line, which beats GUNICORN_CMD_ARGS': deployment(
+      gunicorn(60, '  env: [{name: GUNICORN_CMD_ARGS, value: "--graceful-timeout=61"}]\n'),
+      grace(60),
+    ),
     'a timeout without a hook': [deployment(gunicorn(61), grace(60)), /may take 61 s, the grace/],
     'a timeout behind a hook': [
       deployment(gunicorn(60, `  lifecycle: {preStop: ${sleep(5)}}`), grace(60)),
