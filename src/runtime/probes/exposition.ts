@@ -52,15 +52,12 @@ export class Exposition {
     const name = /^[ \t]*([A-Za-z_:][\w:]*)/.exec(line);
     const those = this.#metrics.filter((metric) => metric.name === name?.[1]);
     if (name === null || those.length === 0) return;
-    const sample = readSample(line.slice(name[0].length));
-    if (sample === undefined || !(sample.value >= 0)) {
-      this.problem ??= printable(`malformed answer: ${line}`);
-      return;
-    }
+    const { labels, value } = readSample(line.slice(name[0].length));
     for (const metric of those) {
-      if (!metric.labels.every(([label, value]) => (sample.labels.get(label) ?? '') === value)) continue;
+      if (labels !== undefined && !metric.labels.every(([label, is]) => (labels.get(label) ?? '') === is)) continue;
+      if (!(value >= 0)) this.problem ??= printable(`malformed answer: ${line}`);
       this.#missing.delete(metric);
-      this.#sum += sample.value;
+      this.#sum += value;
     }
   }
 }
@@ -70,12 +67,14 @@ const MAX_LINE_BYTES = 65_536;
 const NOTHING = Buffer.alloc(0);
 
 interface Sample {
-  readonly labels: ReadonlyMap<string, string>;
+  /** undefined: they are malformed. */
+  readonly labels: ReadonlyMap<string, string> | undefined;
+  /** NaN: it is malformed, or no finite number. */
   readonly value: number;
 }
 
 /** What follows a name: labels, a value, and perhaps a time and an exemplar. */
-function readSample(text: string): Sample | undefined {
+function readSample(text: string): Sample {
   const labels = new Map<string, string>();
   const begin = /^[ \t]*\{[ \t]*/.exec(text);
   LABEL.lastIndex = begin?.[0].length ?? 0;
@@ -84,9 +83,9 @@ function readSample(text: string): Sample | undefined {
     labels.set(pair[1] ?? '', unescaped(pair[2] ?? ''));
     at = LABEL.lastIndex;
   }
-  if (begin !== null && text[at] !== '}') return undefined;
+  if (begin !== null && text[at] !== '}') return { labels: undefined, value: Number.NaN };
   const [, value] = SAMPLE.exec(text.slice(begin === null ? 0 : at + 1)) ?? [];
-  return value === undefined ? undefined : { labels, value: Number(value) };
+  return { labels, value: Number(value) };
 }
 
 const LABEL = /([A-Za-z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(?:,[ \t]*|(?=\}))/y;

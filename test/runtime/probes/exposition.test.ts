@@ -28,6 +28,12 @@ describe('a sum of metrics', () => {
     ['a sum has all names', 'a 1\nb 2\nab 4\n', 3, [metric('a'), metric('b')]],
     ['a name is not the beginning of another', 'jobs 0\njobs_total 9\njobs:rate 9\n', 0],
     ['labels select', 'jobs{a="x",b="y"} 1\njobs{a="z",b="y"} 2\njobs 4\n', 1, [metric('jobs', { a: 'x' })]],
+    [
+      'series that are not selected may have any value',
+      'jobs{a="x"} 1\njobs{a="y"} NaN\njobs{a="z"} -1\n',
+      1,
+      [metric('jobs', { a: 'x' })],
+    ],
     ['a label that is not there is empty', 'jobs{a="x"} 1\njobs 4\n', 4, [metric('jobs', { a: '' })]],
     [
       'labels may hold what looks like syntax',
