@@ -84,6 +84,17 @@ describe('the listener', { concurrency: 4 }, () => {
     assert.equal((await replyTo(address, `GET /${'x'.repeat(20_000)}`))?.status, 431);
   });
 
+  it('the listener survives a client that asks for a tunnel and resets the connection', async (t) => {
+    const { address } = await opened(t, { kind: 'tcp', host: '127.0.0.1', port: await closedPort(t) });
+    for (let at = 0; at < 20; at++) {
+      const socket = dial(address);
+      await once(socket, 'connect');
+      await new Promise((resolve) => socket.write('CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n', resolve));
+      socket.resetAndDestroy();
+    }
+    assert.equal((await ask(address, '/livez'))?.status, 200);
+  });
+
   it('the listener answers any HTTP/1 version, whole addresses and requests after an empty line', async (t) => {
     const { address } = await opened(t);
     for (const text of [
