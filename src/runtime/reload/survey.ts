@@ -92,11 +92,15 @@ interface Collection {
   readonly names: Names;
 }
 
-/** Resolves with false when a limit cut it. A directory counts with all below; a pipe or a device is only noted. */
+/**
+ * Resolves with false when a limit cut it. A directory counts with all below; a pipe or a device is only noted. What
+ * may not be looked at below the path, as `lost+found`, is left out: the watch reports it.
+ */
 async function collect(name: string, depth: number, into: Collection): Promise<boolean> {
   const { root, seen, signature, names } = into;
   const path = join(root, name);
-  const stats = await orAbsent(stat(path, { bigint: true }));
+  const absent = name === '' ? ABSENT : [...ABSENT, 'EACCES', 'EPERM'];
+  const stats = await orAbsent(stat(path, { bigint: true }), absent);
   if (stats === undefined) return true;
   if (!stats.isDirectory()) {
     if (signature.length >= MAX_FILES) return false;
@@ -109,7 +113,7 @@ async function collect(name: string, depth: number, into: Collection): Promise<b
   names.set(path, 'all');
   // An empty directory is there, too.
   signature.push(`${path}/`);
-  const entries = (await orAbsent(readdir(path))) ?? [];
+  const entries = (await orAbsent(readdir(path), absent)) ?? [];
   let isWhole = true;
   for (const entry of entries.sort())
     if (!entry.startsWith('..') && !(await collect(join(name, entry), depth - 1, into))) isWhole = false;
@@ -126,13 +130,14 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '');
 }
 
-async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+async function orAbsent<T>(work: Promise<T>, absent: readonly string[] = ABSENT): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    // Also a link that leads to itself, and one that was replaced by a file while it was read.
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      return undefined;
+    if (absent.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
 }
+
+/** Also a link that leads to itself, and one that was replaced by a file while it was read. */
+const ABSENT: readonly string[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL'];

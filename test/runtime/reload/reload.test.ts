@@ -27,6 +27,8 @@ async function watchedFile(t: TestContext, pollMs?: number, dir = temporaryDirec
   return { dir, path, watching: await Watching.begin(t, [path], pollMs) };
 }
 
+const needsRoot = { skip: process.getuid?.() !== 0 && 'needs root' };
+
 /** A file must not change for so long to be read. */
 const SETTLE_MS = 100;
 
@@ -111,6 +113,24 @@ test('a directory changes with any file in it and below: changed, added, removed
   assert.deepEqual(await watching.told(1), [0]);
   writeFileSync(join(dir, 'beside'), 'x');
   assert.deepEqual(await watching.told(0), []);
+});
+
+test('a directory below that may not be read hides no change beside it, and is reported', needsRoot, async (t) => {
+  const dir = temporaryDirectory();
+  chmodSync(dir, 0o755);
+  mkdirSync(join(dir, 'lost+found'), { mode: 0o700 });
+  writeFileSync(join(dir, 'app.conf'), 'one');
+  process.seteuid?.(54_321);
+  t.after(() => process.seteuid?.(0));
+  const watching = await Watching.begin(t, [dir]);
+  process.seteuid?.(0);
+  writeFileSync(join(dir, 'app.conf'), 'two');
+  process.seteuid?.(54_321);
+  assert.deepEqual(await watching.told(1), [0]);
+  const below = join(dir, 'lost+found');
+  assert.deepEqual(watching.troubles, [
+    `cannot watch ${below}: EACCES: permission denied, watch '${below}'; changes of ${dir} are seen late`,
+  ]);
 });
 
 test('a link on the way that leads to another content is a change', async (t) => {
