@@ -6,13 +6,23 @@ import { detailOf } from './detail.ts';
 import type { Attempt, Tell } from './tcp.ts';
 
 export function attemptFile({ path, idle }: FileAction, tell: Tell): Attempt {
+  // A result that comes after `close` is not heard any more.
+  const attempt = { close: () => {} };
+  if (LOOKS.has(path)) return attempt;
+  LOOKS.add(path);
+  const end = (isIdle: boolean, detail: string): void => {
+    LOOKS.delete(path);
+    tell(isIdle, detail);
+  };
   lstat(path, (error) => {
-    if (error === null) return tell(idle === 'present', 'the file is there');
-    if (error.code !== 'ENOENT') return tell(false, detailOf(error));
-    if (idle === 'present') return tell(false, 'the file is not there');
+    if (error === null) return end(idle === 'present', 'the file is there');
+    if (error.code !== 'ENOENT') return end(false, detailOf(error));
+    if (idle === 'present') return end(false, 'the file is not there');
     // A wrong path, or a volume that is not mounted, must not look idle.
-    stat(dirname(path), (missing) => tell(missing === null, `the ${missing ? 'directory' : 'file'} is not there`));
+    stat(dirname(path), (missing) => end(missing === null, `the ${missing ? 'directory' : 'file'} is not there`));
   });
-  // A result that comes after this is not heard any more.
-  return { close: () => {} };
+  return attempt;
 }
+
+/** Paths whose look has not ended. On a volume that hangs each takes one of four threads, so the next one only waits. */
+const LOOKS = new Set<string>();

@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { GaugeAction } from '../../../src/core/config.ts';
 import { startAction } from '../../../src/runtime/probes/probe.ts';
+import { within } from '../../helpers/wait.ts';
+import { whyNoSlowVolume, withSlowVolume } from '../../scale/slow.ts';
 import { closedPort, failed, httpAction, httpServer, ok, rawServer, run } from './servers.ts';
 
 const gauge = (port: number, ...names: readonly string[]): GaugeAction => ({
@@ -104,4 +107,22 @@ test('a busy file without its directory proves nothing, and a link to nowhere is
   const ask = (name: string) => run({ kind: 'file', path: join(dir, name), idle: 'absent' });
   symlinkSync('nowhere', join(dir, 'lock'));
   assert.deepEqual([(await ask('none/mark')).ok, (await ask('lock')).ok], [false, false]);
+});
+
+test('a file on a volume that hangs takes one thread, however often it is asked for', {
+  skip: whyNoSlowVolume(),
+}, async () => {
+  await withSlowVolume(async (volume) => {
+    await volume.hang();
+    try {
+      for (let question = 0; question < 6; question++)
+        assert.deepEqual(
+          await run({ kind: 'file', path: join(volume.dir, 'busy'), idle: 'absent' }, 100),
+          failed('timed out after 100ms'),
+        );
+      await within('another file is looked at', stat(import.meta.dirname), 5_000);
+    } finally {
+      await volume.go();
+    }
+  });
 });
