@@ -40,6 +40,21 @@ test('a suite that is skipped as a whole counts as one, as nothing is heard of i
   assert.deepEqual([...reports.skips], [['needs root', 1]]);
 });
 
+test('a suite that fails by itself counts, as none of its tests is heard of; one that a test fails does not', (t) => {
+  t.mock.method(process.stdout, 'write', () => true);
+  const reports = new FileReports((file) => file);
+  for (const failureType of ['testCodeFailure', 'hookFailed', 'subtestsFailed']) {
+    const error = Object.assign(new Error(failureType), { failureType });
+    const details = { duration_ms: 1, type: 'suite', error };
+    reports.take({
+      type: 'test:fail',
+      data: { name: failureType, file: 'a.test.ts', details, nesting: 0, testNumber: 1 },
+    } as never);
+  }
+  reports.end();
+  assert.deepEqual(reports.totals, { passed: 0, failed: 2, skipped: 0 });
+});
+
 test('E1 a missing example is named together with those that exist, in one line', () => {
   const { stderr, status } = spawnSync(NODE, [join(ROOT, 'examples/run.ts'), 'singal-demo'], { encoding: 'utf8' });
   assert.match(

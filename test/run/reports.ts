@@ -23,7 +23,11 @@ interface Outcome {
   readonly entryFile?: string | undefined;
   readonly skip?: string | boolean | undefined;
   readonly todo?: string | boolean | undefined;
-  readonly details: { readonly duration_ms: number; readonly type?: string | undefined; readonly error?: Error };
+  readonly details: {
+    readonly duration_ms: number;
+    readonly type?: string | undefined;
+    readonly error?: Error & { readonly failureType?: string };
+  };
 }
 
 export class FileReports {
@@ -61,8 +65,10 @@ export class FileReports {
   }
 
   #takeOutcome(isPass: boolean, { name, file, entryFile, skip, todo, details }: Outcome): void {
-    // A suite fails when a test in it does, and that is counted there. A skipped suite reports none of its tests.
-    if (details.type === 'suite' && skip === undefined) return;
+    // A suite fails when a test in it does, and that is counted there. One that is skipped, or fails by itself,
+    // reports none of its tests.
+    const isByTests = isPass || details.error?.failureType === 'subtestsFailed';
+    if (details.type === 'suite' && skip === undefined && isByTests) return;
     // A file without any test that was asked for passes as a whole; that is no test.
     if (isPass && name === (entryFile ?? file ?? name)) return;
     const { totals, failures, skips } = this.#report(entryFile ?? file ?? name);
