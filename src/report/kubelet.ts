@@ -110,7 +110,9 @@ function absenceBetween(earlier: MemberStop, { spans: [first] }: MemberStop): Ab
 function lifeOf(end: End, container: Container, origin: Origin, platform: PlatformRecord): MemberStop {
   const { startedMs, diedMs, exitCode, reason } = end;
   const forcedBy = forcerOf(end, platform);
-  const told = stopOfEvidence(jsonOf(end.message), { ...origin, end: { diedMs, exitCode, forcedBy } });
+  // The kubelet cuts all messages of a pod to 12 KiB, perhaps in the blanks before the last brace.
+  const said = jsonOf(end.message) ?? jsonOf(`${end.message}}`);
+  const told = stopOfEvidence(said, { ...origin, end: { diedMs, exitCode, forcedBy } });
   if (told !== undefined) return told;
   const { askedMs, why } = platform;
   if (diedMs === undefined) return { ...blank(container, origin, platform), reason: 'lost' };

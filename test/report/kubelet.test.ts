@@ -215,6 +215,13 @@ describe('a KILL in a pod that its platform ended', () => {
     it(`is attributed to ${sender} after ${what}`, () =>
       assert.match(told(states, around), new RegExp(`^forced: \\w+ by ${sender}[,;]`)));
 
+  it('a message that the kubelet cut in its padding tells of the stop as the whole one does', () => {
+    const stopBy = (text: string) => stopOf(pod({ main: ended(-5, 2, 137, { message: text }) }));
+    const whole = JSON.stringify(cut);
+    assert.deepEqual(stopBy(whole.replace(/\}$/, '      ')), stopBy(whole));
+    assert.notDeepEqual(stopBy(''), stopBy(whole));
+  });
+
   it('a KILL is not attributed to the kubelet in an earlier life of the container', () => {
     const main = { state: ended(-5, 2, 0), lastState: ended(-60, -20, 137) };
     assert.match(
