@@ -48,6 +48,11 @@ describe('the graveyard that is meant inside a container', () => {
     assert.equal((await findHere('status', undefined, env, { ...pid1([]), env: undefined })).dir, '/b');
   });
 
+  it('the variable of this call beats the command line of PID 1, also where its variables cannot be read', async () => {
+    const other = { ...pid1(['--graveyard', '/a']), env: undefined };
+    assert.equal((await findHere('stop', undefined, { SEXTON_GRAVEYARD: '/b' }, other)).dir, '/b');
+  });
+
   it('there is no graveyard where PID 1 has none, and the command says so', async () => {
     await assert.rejects(findHere('stop', undefined, {}, { argv: ['sexton', '--', 'x'], env: {} }), {
       message:

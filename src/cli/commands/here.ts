@@ -2,7 +2,7 @@
  * Finds the graveyard that a subcommand inside a container means, and the member of that container.
  *
  * `kubectl exec POD -- sexton status` has no flags, but PID 1 has. So this resolves the configuration of PID 1 again if
- * PID 1 is a sexton that this uid may read. A variable that the caller sets beats it, and a flag beats both.
+ * PID 1 is a sexton whose command line may be read. A variable that the caller sets beats it, and a flag beats both.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -66,7 +66,7 @@ export async function findHereOrSolo(
     return { dir: checked(subcommand, flag, flagLabel('graveyard', flag)), source: '--graveyard', member };
   for (const name of ['SEXTON_GRAVEYARD', 'KUBEXIT_GRAVEYARD']) {
     const value = env[name];
-    const isOwn = first === undefined || (pid1?.env !== undefined && pid1.env[name] !== value);
+    const isOwn = first === undefined || pid1?.env?.[name] !== value;
     if (value && isOwn) return { dir: checked(subcommand, value, variableLabel(name, value)), source: name, member };
   }
   if (first === undefined) return { dir: '/graveyard', source: 'the default', member };
