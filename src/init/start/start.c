@@ -4,6 +4,7 @@
  */
 #include "start.h"
 
+#include <stdlib.h>
 
 const char *value_of(char *const *env, const char *variable) {
   for (; *env; env++)
@@ -38,16 +39,30 @@ static bool is_name(const char *text) {
   return all_of(text, "-abcdefghijklmnopqrstuvwxyz0123456789");
 }
 
-static bool is_duration(const char *text) {
-  size_t digits = strspn(text, "0123456789");
-  if (strcmp(text + digits, "m") == 0) return digits >= 1 && digits <= 4; /* the longest duration is 2^31 - 1 ms */
-  return digits >= 1 && digits <= 6 && is_among(text + digits, "ms s");
+/* In milliseconds, as docs/reference.md describes it; -1: it is none, or longer than a timer of Node can be. */
+static int64_t duration_ms(const char *text) {
+  static const struct {
+    const char *name;
+    int64_t ms;
+  } units[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
+  int64_t sum = 0;
+  if (strcmp(text, "0") == 0) return 0;
+  if (*text == 0) return -1;
+  for (size_t i = 0; *text; i++) {
+    size_t digits = strspn(text, "0123456789"), letters = strspn(text + digits, "hms");
+    const char *unit = text + digits;
+    while (i < 4 && (strlen(units[i].name) != letters || strncmp(unit, units[i].name, letters) != 0)) i++;
+    if (i == 4 || digits == 0 || digits > 10) return -1;
+    sum += strtoll(text, NULL, 10) * units[i].ms;
+    text = unit + letters;
+  }
+  return sum <= INT32_MAX ? sum : -1;
 }
 
+static bool is_duration(const char *text) { return duration_ms(text) >= 0; }
+
 /* A duration of more than 0. */
-static bool is_grace(const char *text) {
-  return is_duration(text) && strchr("123456789", text[strspn(text, "0")]);
-}
+static bool is_grace(const char *text) { return duration_ms(text) > 0; }
 
 /* A liveness socket of the longest name fits into it: 107 bytes less "/.", 63 of name and ".sock". */
 enum { MAX_GRAVEYARD = 37 };
@@ -161,13 +176,6 @@ bool is_configured(char *const *env) {
   for (size_t i = 0; i < LEVEL_FLAG; i++)
     if (given.values[i]) return true;
   return false;
-}
-
-/* `text` is one that is_duration accepts. */
-static int64_t duration_ms(const char *text) {
-  int64_t number = 0;
-  for (; *text >= '0' && *text <= '9'; text++) number = 10 * number + (*text - '0');
-  return strcmp(text, "ms") == 0 ? number : strcmp(text, "s") == 0 ? number * 1000 : number * 60000;
 }
 
 /* `word` needs a supervisor; a flag stands with its value, which is the next word where it is not joined by `=`. */
