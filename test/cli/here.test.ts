@@ -48,7 +48,7 @@ describe('the graveyard that is meant inside a container', () => {
     assert.equal((await findHere('status', undefined, env, { ...pid1([]), env: undefined })).dir, '/b');
   });
 
-  it('the variable of this call beats the command line of PID 1, also where its variables cannot be read', async () => {
+  it('the variable of this call beats PID 1’s flag, also where PID 1’s variables cannot be read', async () => {
     const other = { ...pid1(['--graveyard', '/a']), env: undefined };
     assert.equal((await findHere('stop', undefined, { SEXTON_GRAVEYARD: '/b' }, other)).dir, '/b');
   });

@@ -40,7 +40,7 @@ test('a suite that is skipped as a whole counts as one, as nothing is heard of i
   assert.deepEqual([...reports.skips], [['needs root', 1]]);
 });
 
-test('a suite that fails by itself counts, as none of its tests is heard of; one that a test fails does not', (t) => {
+test('a suite that fails by itself counts, and one that a test fails does not', (t) => {
   t.mock.method(process.stdout, 'write', () => true);
   const reports = new FileReports((file) => file);
   for (const failureType of ['testCodeFailure', 'hookFailed', 'subtestsFailed']) {

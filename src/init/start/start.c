@@ -4,8 +4,6 @@
  */
 #include "start.h"
 
-#include <stdlib.h>
-
 const char *value_of(char *const *env, const char *variable) {
   for (; *env; env++)
     if (starts_with(*env, variable)) return *env + strlen(variable);
@@ -50,11 +48,13 @@ static int64_t duration_ms(const char *text) {
   if (*text == 0) return -1;
   for (size_t i = 0; *text; i++) {
     size_t digits = strspn(text, "0123456789"), letters = strspn(text + digits, "hms");
-    const char *unit = text + digits;
-    while (i < 4 && (strlen(units[i].name) != letters || strncmp(unit, units[i].name, letters) != 0)) i++;
-    if (i == 4 || digits == 0 || digits > 10) return -1;
-    sum += strtoll(text, NULL, 10) * units[i].ms;
-    text = unit + letters;
+    int64_t number = 0;
+    if (digits == 0 || digits > 10) return -1;
+    for (; digits > 0; digits--) number = 10 * number + (*text++ - '0');
+    while (i < 4 && (strlen(units[i].name) != letters || strncmp(text, units[i].name, letters) != 0)) i++;
+    if (i == 4) return -1;
+    sum += number * units[i].ms;
+    text += letters;
   }
   return sum <= INT32_MAX ? sum : -1;
 }
