@@ -44,7 +44,8 @@ export class OptionalServices {
     if (member.reload.length === 0 || this.#isClosed) return;
     const { ReloadWatch } = await import('./reload/reload.ts');
     const onTrouble = (message: string): void => log.say('warn', message);
-    const watch = new ReloadWatch({ reloads: member.reload, known, onContent, onTrouble });
+    const mayTell = (): boolean => isUp(this.#options.stateNow());
+    const watch = new ReloadWatch({ reloads: member.reload, known, onContent, onTrouble, mayTell });
     this.#keep(watch);
     if (!this.#isClosed) watch.start();
   }
@@ -60,3 +61,11 @@ export class OptionalServices {
     if (this.#isClosed) service.close();
   }
 }
+
+/** An entrypoint may edit the files that are watched, and a signal would end it before it has become the application. */
+function isUp(state: State | undefined): boolean {
+  if (state?.child.is !== 'alive') return true;
+  return state.chronicle.started !== undefined && state.now.mono - state.child.sinceMs >= ENTRYPOINT_MS;
+}
+
+const ENTRYPOINT_MS = 2_000;

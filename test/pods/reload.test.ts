@@ -8,7 +8,7 @@ import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
 import { send, stateOf } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
-import { readTimeline } from '../helpers/timeline.ts';
+import { type LogEvent, readTimeline } from '../helpers/timeline.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { Volume } from '../runtime/reload/watching.ts';
@@ -83,6 +83,30 @@ function start(stage: Stage, files: Files, flags: readonly string[] = []): Conta
   });
 }
 
+const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
+/** When the process of the member began to serve, or infinity. */
+function startedMs(stage: Stage): number {
+  return readTimeline(stage.scratch.log).of('app', 'Started').at(0)?.atMs ?? Number.POSITIVE_INFINITY;
+}
+
+/** Changes the token again and again until a HUP has come, or `isOver`. Resolves with the time of the HUP. */
+async function firstHup(stage: Stage, files: Files, isOver = (): boolean => false): Promise<number | undefined> {
+  let [count, nextMs] = [0, 0];
+  const hup = (): LogEvent | undefined =>
+    readTimeline(stage.scratch.log)
+      .of('app', 'Signal')
+      .find(({ detail }) => Number(detail) === HUP);
+  await waitFor('a HUP', () => {
+    if (monotonicMs() > nextMs) {
+      files.rotate(`good ${count++}`);
+      nextMs = monotonicMs() + 400;
+    }
+    return hup() !== undefined || isOver();
+  });
+  return hup()?.atMs;
+}
+
 describe('reloads', { concurrency: atOnce(2) }, () => {
   scenario('content that its validation refuses sends no HUP, and valid content after it does', async (stage) => {
     const { scratch } = stage;
@@ -97,6 +121,29 @@ describe('reloads', { concurrency: atOnce(2) }, () => {
     files.rotate('good 2');
     await waitFor('the next one is told', () => readTimeline(scratch.log).signals('app').includes(HUP));
     assert.equal(await files.hups('app'), 1);
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 0);
+  });
+
+  scenario('no change is told before the command has started, and one is told after it', async (stage) => {
+    const files = new Files(stage);
+    const ready = stage.scratch.path('ready');
+    const container = start(stage, files, ['--startup', `exec:test -e ${ready},period=200ms,failures=1000`]);
+    await firstHup(stage, files, () => monotonicMs() - startedMs(stage) > 3_000);
+    assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), []);
+    const readyMs = monotonicMs();
+    writeFileSync(ready, '');
+    const told = await firstHup(stage, files);
+    assert.ok((told ?? 0) >= readyMs);
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 0);
+  });
+
+  scenario('no change is told in the first two seconds, in which an entrypoint may edit its files', async (stage) => {
+    const files = new Files(stage);
+    const container = start(stage, files);
+    const told = await firstHup(stage, files);
+    assert.ok((told ?? 0) - startedMs(stage) >= 1_900, `${told}`);
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 0);
   });

@@ -22,6 +22,8 @@ export interface ReloadWatchOptions {
   /** `reloads[index]` has a content that was not seen before; `isChange`: in place of another. */
   readonly onContent: (index: number, digest: string, isChange: boolean) => void;
   readonly onTrouble: (message: string) => void;
+  /** Whether the application is up. Until then a change waits, as one for which it is too early to be told. */
+  readonly mayTell: () => boolean;
   /** How often it looks without an event. */
   readonly pollMs?: number;
 }
@@ -31,6 +33,8 @@ const POLL_MS = 10_000;
 const HINT_MS = 20;
 /** The stats must stay the same for so long. */
 const SETTLE_MS = 100;
+/** So often it asks whether the application may be told. */
+const ASKING_MS = 200;
 /** A file that never settles is read all the same. */
 const MAX_SETTLING_MS = 10_000;
 /**
@@ -158,6 +162,7 @@ export class ReloadWatch {
     if (hasChanged) it.changedAtMs = now;
     if (hasChanged) it.unsettledSinceMs ??= now;
     if (it.unsettledSinceMs === undefined && !it.wasFresh) return;
+    if (!isAtStart && !this.#options.mayTell()) return this.#lookSoon(it, ASKING_MS);
     // At the start the application may be reading what is there just now.
     const isPatient = !isAtStart && now - (it.unsettledSinceMs ?? now) < MAX_SETTLING_MS;
     const restMs = it.changedAtMs + SETTLE_MS - now;

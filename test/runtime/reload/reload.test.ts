@@ -225,7 +225,7 @@ test('a closed watch reports nothing', async (t) => {
   const changes: number[] = [];
   const reloads = [{ path, signal: SIGHUP, validate: undefined }];
   const onContent = (it: number, _digest: string, isChange: boolean) => isChange && changes.push(it);
-  const other = new ReloadWatch({ reloads, onContent, onTrouble: () => {} });
+  const other = new ReloadWatch({ reloads, onContent, onTrouble: () => {}, mayTell: () => true });
   other.start();
   await watching.settle();
   other.close();
@@ -241,7 +241,7 @@ test('a change since the last look of a predecessor is reported', async () => {
   const look = async (known?: Record<number, string>): Promise<[string, boolean]> => {
     const seen = Promise.withResolvers<[string, boolean]>();
     const options = { reloads, onTrouble: seen.reject, ...(known && { known }) };
-    const watch = new ReloadWatch({ ...options, onContent: (_, ...it) => seen.resolve(it) });
+    const watch = new ReloadWatch({ ...options, mayTell: () => true, onContent: (_, ...it) => seen.resolve(it) });
     watch.start();
     const found = await within('a content is seen', seen.promise);
     watch.close();

@@ -55,6 +55,7 @@ export class Watching {
         if (isChange) index === paths.length ? this.#marks++ : this.changes.push(index);
       },
       onTrouble: (message) => this.troubles.push(message),
+      mayTell: () => true,
       ...(pollMs !== undefined && { pollMs }),
     });
     this.#watch.start();

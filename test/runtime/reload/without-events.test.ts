@@ -47,6 +47,7 @@ function watcher(paths: readonly string[]): string {
     let marks = 0;
     const poke = setInterval(() => writeFileSync(${JSON.stringify(paths.at(-1))}, 'mark ' + marks++), 1_000);
     new ReloadWatch({
+      mayTell: () => true,
       reloads,
       pollMs: 100,
       onContent: (index, digest, isChange) => {
