@@ -82,6 +82,16 @@ export const SEXTON_CASES: Cases = {
       untold(from(SECRET, SETTINGS)) + settings('SEXTON_RESTART_POLICY: OnFailure'),
       /^error .*for OnFailure/,
     ],
+    'the policy of a lone main that passes nothing on': job(
+      '- {name: work, image: "example.com/work:1", command: [/sexton/sexton, run, --restart-policy, Always, --, /report]}',
+    ),
+    'the policy of a lone main that asks sidecars to leave': [
+      job(
+        '- {name: work, image: "example.com/work:1", command: [/sexton/sexton, run, --quit, istio, --restart-policy, OnFailure, --, /report]}',
+      ),
+      /^error .*for OnFailure, and it is Never \(fix\)$/,
+      '--restart-policy, Never, --',
+    ],
     'a flag that beats a Secret': [untold(from(SECRET), '--restart-policy, OnFailure, '), /^error .*OnFailure/],
   },
   SX801: {

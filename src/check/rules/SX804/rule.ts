@@ -11,7 +11,8 @@ export const rule = ofContainer({
   *find({ container, pod, sexton }) {
     const config = sexton?.run?.member;
     const policy = container.policy ?? pod.policy;
-    if (config === undefined || config.solo || sexton?.unsure.has('restart-policy')) return;
+    if (config === undefined || sexton?.unsure.has('restart-policy')) return;
+    if (config.solo && config.quit.length === 0) return;
     if (config.restartPolicy === policy) return;
     yield { at: flagAt(container, FLAG), told: config.restartPolicy, policy };
   },
