@@ -157,7 +157,10 @@ const WARNINGS: readonly Check[] = [
     if (!quit.isGiven || role.value !== 'sidecar') return undefined;
     return `${quit.label}: has no effect on a sidecar, only a main makes quit calls; give it to the main`;
   },
-  ...(['startTimeout', 'startTimeoutAction'] as const).map(onlyWithStartAfter),
+  ...(['startTimeout', 'startTimeoutAction'] as const).map((key) => onlyWith(key, 'startAfter', '--start-after')),
+  onlyWith('readyzOnDrain', 'http', '--http'),
+  onlyWith('platformPreStop', 'graveyard', 'a graveyard'),
+  ...(['drain', 'idleWhen', 'preStop'] as const).map(onlyInStops),
   ({ drain, gracePeriod }) => {
     if (gracePeriod.isGiven || longestOf(drain) < ASSUMED_GRACE_MS) return undefined;
     const assumed = formatDuration(ASSUMED_GRACE_MS);
@@ -185,11 +188,24 @@ function onlyForSidecars(key: Key): Check {
   };
 }
 
-function onlyWithStartAfter(key: Key): Check {
-  return ({ [key]: { isGiven, label }, startAfter }) => {
+function onlyWith(key: Key, other: Key, what: string): Check {
+  return ({ [key]: { isGiven, label }, [other]: { value } }) => {
     // kubexit's default is not given, and comes only with gates.
-    if (!isGiven || startAfter.value !== undefined) return undefined;
-    return `${label}: has no effect without --start-after; leave it out`;
+    if (!isGiven || value !== undefined) return undefined;
+    return `${label}: has no effect without ${what}; leave it out`;
+  };
+}
+
+/** A restart in place is a stop, too, and a failed life ends by its pre-stop hook. */
+function onlyInStops(key: 'drain' | 'idleWhen' | 'preStop'): Check {
+  return (settings) => {
+    const { [key]: setting, stopSignals, graveyard, restartPodOn, notify } = settings;
+    if (!setting.isGiven || stopSignals.value?.length !== 0 || graveyard.value !== undefined) return undefined;
+    const canFail =
+      notify.value?.watchdogMs !== undefined ||
+      (['startup', 'liveness', 'postStart'] as const).some((it) => settings[it].value !== undefined);
+    if (restartPodOn.value?.liveness || (key === 'preStop' && canFail)) return undefined;
+    return `${setting.label}: has no effect with ${stopSignals.label} where there is no graveyard; leave it out`;
   };
 }
 

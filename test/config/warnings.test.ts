@@ -27,6 +27,25 @@ describe('a warning is given', () => {
       '--start-timeout 5s: has no effect without --start-after; leave it out',
     ],
     [
+      'for what /readyz answers in a drain where no one can ask',
+      ['--readyz-on-drain', 'fail'],
+      '--readyz-on-drain fail: has no effect without --http; leave it out',
+    ],
+    [
+      'for a hook of the platform where there are no others to tell',
+      ['--platform-pre-stop', '5s'],
+      '--platform-pre-stop 5s: has no effect without a graveyard; leave it out',
+    ],
+    ...['--drain 5s', '--pre-stop sleep:5s', '--idle-when file:/idle'].map((flag) => {
+      const warning = `${flag}: has no effect with --stop-signals none where there is no graveyard; leave it out`;
+      const grace = flag.startsWith('--idle') ? ['--grace-period', '20s'] : [];
+      return [
+        `for ${flag} where nothing asks to stop`,
+        ['--stop-signals', 'none', ...grace, ...flag.split(' ')],
+        warning,
+      ] as const;
+    }),
+    [
       'for a drain beyond what a pod usually has',
       ['--drain', '30s'],
       '--drain 30s: a pod has 30s unless it declares more; declare its grace period with --grace-period',
@@ -64,6 +83,22 @@ describe('no warning is given', () => {
     [
       'to a sidecar that lingers and holds',
       [...SHARED, '--role=sidecar', '--linger=1s', '--hold=2s', '--mains=work', '--when=any'],
+    ],
+    ['to what /readyz answers in a drain', ['--http', ':8080', '--readyz-on-drain', 'fail']],
+    ['to a hook of the platform beside a graveyard', [...SHARED, '--platform-pre-stop', '5s']],
+    [
+      'to a drain and a hook where sexton stop asks to stop',
+      [...SHARED, '--stop-signals', 'none', '--drain', '5s', '--pre-stop', 'sleep:5s'],
+    ],
+    ...['--startup tcp://:80', '--liveness tcp://:80', '--post-start tcp://:80', '--notify command,watchdog=5s'].map(
+      (flag) => {
+        const argv = ['--stop-signals', 'none', '--pre-stop', 'sleep:5s', ...flag.split(' ')];
+        return [`to a hook where a failure ends the command: ${flag}`, argv] as const;
+      },
+    ),
+    [
+      'to a drain where a failure restarts the pod',
+      ['--stop-signals', 'none', '--drain', '5s', '--liveness', 'tcp://:80', '--restart-pod-on', 'liveness'],
     ],
     ['to a long drain with a longer grace period', ['--drain', '30s', '--grace-period', '60s']],
     ['to a translation of another signal beside a ladder', ['--stop', 'QUIT:5s,KILL', '--signals', 'HUP:USR1']],
