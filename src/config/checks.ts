@@ -157,6 +157,12 @@ const WARNINGS: readonly Check[] = [
     if (!quit.isGiven || role.value !== 'sidecar') return undefined;
     return `${quit.label}: has no effect on a sidecar, only a main makes quit calls; give it to the main`;
   },
+  ({ quit, role, restartPolicy, drain }) => {
+    // An adaptive drain does not count the connections to a sidecar that is named here.
+    if (!quit.isGiven || role.value === 'sidecar' || drain.value?.kind === 'adaptive') return undefined;
+    if (restartPolicy.value !== 'Always') return undefined;
+    return `${quit.label}: has no effect under ${restartPolicy.label}, where no end is for good; leave it out, or declare the policy that the pod has`;
+  },
   ...(['startTimeout', 'startTimeoutAction'] as const).map((key) => onlyWith(key, 'startAfter', '--start-after')),
   onlyWith('readyzOnDrain', 'http', '--http'),
   onlyWith('platformPreStop', 'graveyard', 'a graveyard'),

@@ -27,6 +27,11 @@ describe('a warning is given', () => {
       '--start-timeout 5s: has no effect without --start-after; leave it out',
     ],
     [
+      'for quit calls where no end is the last one',
+      ['--quit', 'istio', '--restart-policy', 'Always'],
+      '--quit istio: has no effect under --restart-policy Always, where no end is for good; leave it out, or declare the policy that the pod has',
+    ],
+    [
       'for what /readyz answers in a drain where no one can ask',
       ['--readyz-on-drain', 'fail'],
       '--readyz-on-drain fail: has no effect without --http; leave it out',
@@ -83,6 +88,11 @@ describe('no warning is given', () => {
     [
       'to a sidecar that lingers and holds',
       [...SHARED, '--role=sidecar', '--linger=1s', '--hold=2s', '--mains=work', '--when=any'],
+    ],
+    ['to quit calls after the last end', ['--quit', 'istio', '--restart-policy', 'OnFailure']],
+    [
+      'to a sidecar whose probes an adaptive drain does not count',
+      ['--quit', 'istio', '--restart-policy', 'Always', '--drain', 'quiet=2s'],
     ],
     ['to what /readyz answers in a drain', ['--http', ':8080', '--readyz-on-drain', 'fail']],
     ['to a hook of the platform beside a graveyard', [...SHARED, '--platform-pre-stop', '5s']],
