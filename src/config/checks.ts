@@ -75,14 +75,7 @@ const PROBLEMS: readonly Check[] = [
     if (!reaches(longestOf(drain), gracePeriod.value)) return undefined;
     return `${drain.label}: must be shorter than ${gracePeriod.label}, or no time is left to stop; write a shorter drain`;
   },
-  ({ drain, gracePeriod, preStop }) => {
-    const { beforeMs, sleepMs } = beforeRungs(drain, preStop);
-    if (sleepMs === 0 || reaches(longestOf(drain), gracePeriod.value) || !reaches(beforeMs, gracePeriod.value)) {
-      return undefined;
-    }
-    const total = beforeMs === sleepMs ? '' : `takes ${formatDuration(beforeMs)} with ${drain.label}, `;
-    return `${preStop.label}: ${total}must be shorter than ${gracePeriod.label}, or no time is left to stop; write a shorter sleep`;
-  },
+  (settings) => sleepProblem(settings, longestOf(settings.drain), settings.gracePeriod, 'or no time is left to stop'),
   ({ drain, gracePeriod, stop, preStop }) => {
     const rungsMs = (stop.value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
     const { beforeMs, labels } = beforeRungs(drain, preStop);
@@ -108,6 +101,11 @@ const PROBLEMS: readonly Check[] = [
   ({ drain, graceFloor }) => {
     if (!reaches(shortestOf(drain), graceFloor.value)) return undefined;
     return `${drain.label}: must be shorter than ${graceFloor.label}, by which it always ends; write a shorter drain`;
+  },
+  (settings) => {
+    // That of a sidecar also runs when its mains have finished, where there is no floor.
+    if (settings.role.value === 'sidecar') return undefined;
+    return sleepProblem(settings, shortestOf(settings.drain) ?? 0, settings.graceFloor, 'by which it always ends');
   },
   ({ idleWhen, drain, gracePeriod }) => {
     if (idleWhen.value === undefined || drain.value?.kind === 'adaptive') return undefined;
@@ -141,6 +139,20 @@ const PROBLEMS: readonly Check[] = [
     return `${signals.label}: drops ${name}, which is a stop request; take ${name} out of --stop-signals, or give --stop`;
   },
 ];
+
+/** A drain that is too long by itself is told by itself. */
+function sleepProblem(
+  { drain, preStop }: Settings,
+  drainMs: number,
+  limit: Settings['gracePeriod'],
+  why: string,
+): string | undefined {
+  const { sleepMs } = beforeRungs(drain, preStop);
+  const totalMs = drainMs + sleepMs;
+  if (sleepMs === 0 || reaches(drainMs, limit.value) || !reaches(totalMs, limit.value)) return undefined;
+  const total = drainMs === 0 ? '' : `takes ${formatDuration(totalMs)} with ${drain.label}, `;
+  return `${preStop.label}: ${total}must be shorter than ${limit.label}, ${why}; write a shorter sleep`;
+}
 
 /** Programs that several containers of one pod are likely to run, so their names do not tell members apart. */
 const COMMON_PROGRAMS =

@@ -110,6 +110,14 @@ describe('no warning is given', () => {
       'to a drain where a failure restarts the pod',
       ['--stop-signals', 'none', '--drain', '5s', '--liveness', 'tcp://:80', '--restart-pod-on', 'liveness'],
     ],
+    [
+      'to a hook behind a drain that may end before the grace floor',
+      ['--grace-floor', '10s', '--drain', 'max=12s', '--pre-stop', 'sleep:5s'],
+    ],
+    [
+      'to a hook that a sidecar has time for when its mains have finished',
+      [...SHARED, '--role=sidecar', '--grace-floor=3s', '--pre-stop=sleep:5s'],
+    ],
     ['to a long drain with a longer grace period', ['--drain', '30s', '--grace-period', '60s']],
     ['to a translation of another signal beside a ladder', ['--stop', 'QUIT:5s,KILL', '--signals', 'HUP:USR1']],
   ];
