@@ -73,7 +73,10 @@ const PROBLEMS: readonly Check[] = [
   },
   ({ drain, gracePeriod }) => {
     if (!reaches(longestOf(drain), gracePeriod.value)) return undefined;
-    return `${drain.label}: must be shorter than ${gracePeriod.label}, or no time is left to stop; write a shorter drain`;
+    const isAtLeast = reaches(shortestOf(drain), gracePeriod.value);
+    const total = isAtLeast ? '' : `may take ${formatDuration(longestOf(drain))}, `;
+    const remedy = isAtLeast ? 'drain' : 'max=';
+    return `${drain.label}: ${total}must be shorter than ${gracePeriod.label}, or no time is left to stop; write a shorter ${remedy}`;
   },
   (settings) => sleepProblem(settings, longestOf(settings.drain), settings.gracePeriod, 'or no time is left to stop'),
   ({ drain, gracePeriod, stop, preStop }) => {
