@@ -171,7 +171,10 @@ function parseTarget(
     return bad(`${show(host)} is not a host; write a name or an address, or leave it out for ${LOCALHOST}`);
   }
   if (portText === undefined || portText === '') {
-    return bad(`has no port; write one such as ${scheme}://${plain || ''}:8080${path.startsWith('/') ? path : ''}`);
+    // No host has only digits: they are a port without its colon.
+    const isNumber = /^\d+$/.test(plain);
+    const place = isNumber && parsePort(plain).ok ? `:${plain}` : `${isNumber ? '' : plain}:8080`;
+    return bad(`has no port; write one such as ${scheme}://${place}${path.startsWith('/') ? path : ''}`);
   }
   const port = parsePort(portText);
   if (!port.ok) return port;
