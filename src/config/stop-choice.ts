@@ -23,11 +23,12 @@ export function chooseStop(settings: Settings, argv: readonly string[] | undefin
   const name = stop.preset === 'auto' ? presetOf(started.program) : stop.preset;
   if (name === undefined) return nothingKnown(settings, started);
   const preset = presetNamed(name);
-  const budgetMs = budgetOf(settings);
+  const { beforeMs } = beforeRungs(settings.drain, settings.preStop);
+  const budgetMs = Math.max(0, (settings.gracePeriod.value ?? ASSUMED_GRACE_MS) - beforeMs);
   const rungs = rungsOf(preset, budgetMs);
   const ladder = rungs.length === 0 ? 'the stop signal as it arrives' : formatLadder(rungs);
   const by = `preset ${name}${stop.preset === 'auto' ? ` for ${seen(started)}` : ''}`;
-  const warning = preset.warning?.({ args: started.args, budgetMs });
+  const warning = preset.warning?.({ args: started.args, beforeMs, budgetMs });
   return {
     settings: withPreset(settings, preset, name, rungs),
     notes: [`stop ladder ${ladder} by ${by}`],
@@ -76,10 +77,6 @@ function rung(name: string, forMs?: number): Rung {
   const signal = signalNumber(name);
   if (signal === undefined) throw new Error(`internal error: no signal ${name}`);
   return { signal, forMs };
-}
-
-function budgetOf({ gracePeriod, drain, preStop }: Settings): number {
-  return Math.max(0, (gracePeriod.value ?? ASSUMED_GRACE_MS) - beforeRungs(drain, preStop).beforeMs);
 }
 
 function seen({ program, behind }: StartedProgram): string {

@@ -142,8 +142,10 @@ describe('a stop preset warns', () => {
     assert.match(warning('--', 'nats-server'), /lame_duck_duration/);
     assert.equal(warning('--grace-period', '150s', '--', 'nats-server'), '');
   });
-  it('a stop preset warns of a program that no signal stops gracefully', () => {
+  it('a stop preset warns of a program that no signal stops gracefully, unless it is drained', () => {
     assert.match(warning('--', 'varnishd', '-F'), /^--stop auto: no signal lets varnishd .* --drain/);
+    assert.equal(warning('--drain', '5s', '--', 'varnishd', '-F'), '');
+    assert.equal(warning('--pre-stop', 'sleep:5s', '--', 'varnishd', '-F'), '');
   });
   it('a stop preset warns of pgbouncer, because its signals depend on the version', () => {
     assert.match(warning('--', 'pgbouncer'), /preset:pgbouncer@1\.22 .* preset:pgbouncer@1\.23/);

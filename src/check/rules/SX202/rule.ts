@@ -20,7 +20,7 @@ export const rule = ofContainer({
     const { node } = container;
     const place = at(node, 'lifecycle', 'stopSignal') ?? wordAt(container, 0) ?? at(node, 'image');
     const common = { at: place, atMs: stop.told.minMs };
-    const warning = presetNamed(graceful.preset).warning?.({ args: programArgs, budgetMs: graceMs });
+    const warning = presetNamed(graceful.preset).warning?.({ args: programArgs, beforeMs: 0, budgetMs: graceMs });
     const cuts = `${program} gets ${signalName(gets)}, on which it cuts its requests`;
     if (gets !== signalNumber(graceful.signal))
       yield { ...common, what: `${cuts}; it ends gracefully on SIG${graceful.signal}` };

@@ -22,6 +22,8 @@ export interface StopPreset {
 
 export interface Use {
   readonly args: readonly string[];
+  /** How long the program serves on before the first rung. */
+  readonly beforeMs: number;
   /** From the first rung to KILL. */
   readonly budgetMs: number;
 }
@@ -55,7 +57,8 @@ const PRESETS: Readonly<Record<string, StopPreset>> = {
   squid: { programs: /^squid$/, signal: 'TERM', isSingle: true, warning: SQUID_WARNING },
   varnishd: {
     programs: /^varnishd$/,
-    warning: () => 'no signal lets varnishd end its requests; drain it first with --drain',
+    warning: ({ beforeMs }) =>
+      beforeMs > 0 ? undefined : 'no signal lets varnishd end its requests; drain it first with --drain',
   },
   postgres: { programs: /^(postgres|postmaster)$/, signal: 'TERM', second: 'INT', isSingle: true },
   'redis-server': { programs: /^redis-server$/, signal: 'TERM', isSingle: true },
