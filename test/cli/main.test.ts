@@ -35,6 +35,8 @@ describe('sexton help', { concurrency: 2 }, () => {
   it('sexton help names every variable, every key of a file and every sidecar', async () => {
     const variables = (await sexton(['help', 'environment'])).stdout;
     for (const key of KEYS) assert.match(variables, new RegExp(`^${variableOf(FLAGS[key].name)} `, 'm'));
+    assert.match(variables, /^OTEL_SERVICE_NAME /m);
+    assert.match((await sexton(['help', 'begin'])).stdout, /Default: SEXTON_GRAVEYARD, else \/graveyard\./);
     const config = (await sexton(['help', 'config'])).stdout;
     for (const key of KEYS) assert.match(config, new RegExp(`^${FLAGS[key].fileKey ?? key} `, 'm'));
     assertNarrow(variables + config);

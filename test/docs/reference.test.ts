@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { COMMAND_NAMES } from '../../src/cli/commands/commands.ts';
-import { EXIT_CODES, TOPIC_NAMES } from '../../src/cli/commands/help/help.ts';
+import { EXIT_CODES, OTHER_VARIABLES, TOPIC_NAMES } from '../../src/cli/commands/help/help.ts';
 import { defaultTextOf, FLAGS, KEYS } from '../../src/config/flags.ts';
 import { SIDECARS } from '../../src/config/notation/sidecars.ts';
 import { PHASES, TOMBSTONE_KEYS } from '../../src/core/format/tombstone.ts';
@@ -27,6 +27,15 @@ describe('docs/reference.md', () => {
     const known = KEYS.map((key) => [`--${FLAGS[key].name} ${FLAGS[key].takes}`, defaultTextOf(key)]);
     const shown = rowsOf('Flags of `sexton run`').map(([flag = '', standard]) => [flag.replaceAll('`', ''), standard]);
     assert.deepEqual(shown, [...known, ['--config FILE', 'none']]);
+  });
+
+  it('docs/reference.md has every variable that is no twin of a flag', () => {
+    const shown = rowsOf('Environment').map(([first]) => first);
+    const named = [...OTHER_VARIABLES.matchAll(/\b[A-Z]+_[A-Z_]*[A-Z]\b/g)].map(([name]) => name);
+    assert.deepEqual(
+      named.filter((name) => !shown.join().includes(`\`${name}\``)),
+      [],
+    );
   });
 
   it('docs/reference.md has every exit code', () => {

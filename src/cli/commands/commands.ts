@@ -178,7 +178,9 @@ export const COMMANDS = {
   begin: {
     usage: ['begin [--graveyard DIR]'],
     summary: 'in an init container: what earlier runs of this pod left counts no more',
-    flags: [{ name: 'graveyard', takes: 'DIR', help: 'The shared directory. Default: /graveyard.' }],
+    flags: [
+      { name: 'graveyard', takes: 'DIR', help: 'The shared directory. Default: SEXTON_GRAVEYARD, else /graveyard.' },
+    ],
     more: `Run it in the first init container of a pod whose rules restart all containers.
 Init containers run again then, so each run gets a generation of its own.
 Exit code 0: it is written. 125: it is not; the message says why.

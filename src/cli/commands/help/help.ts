@@ -65,6 +65,15 @@ export const EXIT_CODES = `the command's own code
 --exit-code changes what the container exits with.
 `;
 
+export const OTHER_VARIABLES = `An empty variable counts as not set. Any other SEXTON_ variable brings a
+warning; a near miss of one of these is refused.
+SEXTON_POD_UID (metadata.uid by the downward API) is the default of --session.
+KUBEXIT_NAME, _GRAVEYARD, _DEATH_DEPS, _GRACE_PERIOD, _BIRTH_DEPS and
+_BIRTH_TIMEOUT mean what they mean to kubexit where no twin of them is set.
+KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=true makes a sidecar.
+OTEL_SERVICE_NAME is the name of the service in the traces of --otlp.
+`;
+
 function flagsText(): string {
   const config = `--config FILE\n    YAML or JSON; see sexton help config.\n`;
   return `A flag beats its environment variable, that beats the file.\n\n${KEYS.map(flagText).join('')}${config}`;
@@ -77,14 +86,7 @@ function flagText(key: Key): string {
 
 function environmentText(): string {
   const rows = [...KEYS.map((key) => FLAGS[key].name), 'config'].map((name) => [variableOf(name), `--${name}`]);
-  return `${formatTable(['VARIABLE', 'TWIN OF'], rows, WIDTH)}
-An empty variable counts as not set. Any other SEXTON_ variable brings a
-warning; a near miss of one of these is refused.
-SEXTON_POD_UID (metadata.uid by the downward API) is the default of --session.
-KUBEXIT_NAME, _GRAVEYARD, _DEATH_DEPS, _GRACE_PERIOD, _BIRTH_DEPS and
-_BIRTH_TIMEOUT mean what they mean to kubexit where no twin of them is set.
-KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT=true makes a sidecar.
-`;
+  return `${formatTable(['VARIABLE', 'TWIN OF'], rows, WIDTH)}\n${OTHER_VARIABLES}`;
 }
 
 function configText(): string {
