@@ -8,7 +8,9 @@ export function detailOf(error: unknown): string {
   // number:../record.c:354:`.
   const tls = /:SSL routines:[^:]*:([^:]+):/.exec(message ?? '')?.[1];
   const words = code === undefined ? undefined : WORDS[code];
-  return printable(tls === undefined ? (words ?? message ?? String(error)) : `TLS: ${tls}`);
+  // HTTP/1.1 is the one protocol that is offered.
+  const remedy = tls?.endsWith('no application protocol') ? '; it does not speak HTTP/1.1, use tcp or exec' : '';
+  return printable(tls === undefined ? (words ?? message ?? String(error)) : `TLS: ${tls}${remedy}`);
 }
 
 /** What a server says is shown only as far as it is printable and short. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
@@ -70,6 +71,13 @@ test('https and http do not reach a server of the other', async (t) => {
   const port = await httpServer(t, (_, response) => response.end());
   assert.match((await run(httpAction(port, { scheme: 'https' }))).detail, /TLS/);
   assert.equal((await run(httpAction(await listen(t, createHttpsServer(badCertificate()))))).ok, false);
+});
+
+test('https names what a server that speaks only HTTP/2 needs', async (t) => {
+  const server = createSecureServer({ ...badCertificate(), allowHTTP1: false });
+  const port = await listen(t, server);
+  const detail = 'TLS: tlsv1 alert no application protocol; it does not speak HTTP/1.1, use tcp or exec';
+  assert.deepEqual(await run(httpAction(port, { scheme: 'https' })), failed(detail));
 });
 
 test('an IPv6 address is reached with and without brackets', async (t) => {
