@@ -5,7 +5,7 @@ import type { Container } from './container.ts';
 import { askToRestart } from './restarts.ts';
 import { type Fault, lengthOf, type Request } from './scenario.ts';
 import { drop } from './stale.ts';
-import { isOf } from './truth.ts';
+import { ownTombstone } from './truth.ts';
 import { Content } from './volume.ts';
 import type { World } from './world.ts';
 
@@ -129,15 +129,15 @@ export function leaveRequests(
 ): readonly Container[] {
   const { agenda, dice, volume, bootId, count } = world;
   const isAlive = (container: Container): boolean => {
-    const read = volume.files.get(container.member.name)?.read(container.member.name);
-    return read?.ok === true && isOf(container, read.tombstone) && read.tombstone.Died === undefined;
+    const own = ownTombstone(container);
+    return own !== undefined && own.Died === undefined;
   };
   const alive = world.members.flatMap(({ container, name }) => {
     const isMeant = container?.isRunning === true && (among === undefined || among.includes(name));
     return isMeant && (container === first || isAlive(container)) ? [container] : [];
   });
   // The command says that no file can be left, and fails.
-  if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow') || alive.length === 0) {
+  if (!volume.takesFiles || alive.length === 0) {
     count('request refused');
     return [];
   }

@@ -170,7 +170,7 @@ export class Kubelet {
   #begin(): boolean {
     const { scenario, volume } = this.#world;
     if (!scenario.begins) return true;
-    if (!volume.isThere || (volume.trouble !== undefined && volume.trouble !== 'slow')) return false;
+    if (!volume.takesFiles) return false;
     this.#begun += 1;
     volume.generation = `generation-${this.#begun}`;
     return true;

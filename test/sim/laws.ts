@@ -36,9 +36,9 @@ import {
   isCut,
   isMisledBySilence,
   isMixedUp,
-  isOf,
   isUnheard,
   mainsOf,
+  ownTombstone,
   quorumHasFinished,
 } from './truth.ts';
 import { judgeTurn } from './turn.ts';
@@ -141,11 +141,12 @@ export class Laws {
   /** Init watches from now on, so all that was written before must be known. */
   fallsAsleep(container: Container): void {
     const { name, config } = container.member;
-    for (const [file, content] of this.#world.volume.files) {
-      const read = file === name ? undefined : content.read(file);
-      if (read?.ok !== true || !mattersAsleep(config, read.tombstone)) continue;
+    const { volume } = this.#world;
+    for (const file of volume.files.keys()) {
+      const tombstone = file === name ? undefined : volume.tombstoneOf(file);
+      if (tombstone === undefined || !mattersAsleep(config, tombstone)) continue;
       const known = container.brain?.state.peers?.[file]?.tombstone;
-      if (!isDeepStrictEqual(known, read.tombstone)) this.breaks('sleep', container, `it knows nothing of ${file}`);
+      if (!isDeepStrictEqual(known, tombstone)) this.breaks('sleep', container, `it knows nothing of ${file}`);
     }
   }
 
@@ -181,13 +182,11 @@ export class Laws {
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
     // A member is never in time while the machine or the container stands still.
     if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.breaks('sleep', container, 'it has overslept');
-    const now = this.#world.volume.files;
-    const unheard = [...now.keys()].filter((name) => {
-      const content = now.get(name);
-      if (content === files.get(name) || name === member.name || this.#isToldNow(name, name === by ? why : undefined))
-        return false;
-      const read = content?.read(name);
-      return read?.ok === true && mattersAsleep(member.config, read.tombstone);
+    const { volume } = this.#world;
+    const unheard = [...volume.files.keys()].filter((name) => {
+      if (volume.files.get(name) === files.get(name) || name === member.name) return false;
+      const tombstone = this.#isToldNow(name, name === by ? why : undefined) ? undefined : volume.tombstoneOf(name);
+      return tombstone !== undefined && mattersAsleep(member.config, tombstone);
     });
     if (unheard.length > 0) this.breaks('sleep', container, `it has slept through what ${unheard.join(', ')} wrote`);
   }
@@ -281,8 +280,7 @@ export class Laws {
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.breaks('nothing lives', container, 'init leaves a living group that had no KILL');
     this.#judgeCode(container, code);
-    const grave = this.#world.volume.files.get(container.member.name)?.read(container.member.name);
-    const isWritten = grave?.ok === true && grave.tombstone.Died !== undefined && isOf(container, grave.tombstone);
+    const isWritten = ownTombstone(container)?.Died !== undefined;
     if (isCut(this.#world, container)) {
       if (!isWritten) this.#dues.lose(container.member);
       return this.#world.count('excused: not written, the volume failed or the machine stood still');

@@ -17,7 +17,7 @@ import { leaveRequests } from './faults.ts';
 import { Judge } from './judge.ts';
 import { SETTLING_MS } from './on-record.ts';
 import type { Request } from './scenario.ts';
-import { isCommandAlive } from './truth.ts';
+import { isCommandAlive, isOf } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 const BY_FAULT = 'sexton restart';
@@ -199,8 +199,7 @@ export class Restarts extends Judge {
     const state = other.brain?.state ?? other.memo?.state;
     if (state?.stop !== undefined && !isRestarting(state)) return true;
     const seen = brain?.state.peers?.[name];
-    const isSeen = seen?.tombstone.Incarnation?.startsWith(other.hostId) === true;
-    if (!isSeen && agenda.monoMs - other.startedAtMs < SETTLING_MS) return true;
+    if (!isOf(other, seen?.tombstone) && agenda.monoMs - other.startedAtMs < SETTLING_MS) return true;
     if (seen?.liveness === 'lost' || seen?.refused === true) return true;
     return calmAtMs + SETTLING_MS > agenda.nowMs || troubles.some(({ toMs }) => toMs + SETTLING_MS > agenda.nowMs);
   }

@@ -100,10 +100,8 @@ function isBlind({ count }: World, { container }: Member): boolean {
 
 /** A file of kubexit that no member has overwritten records a main, and no end of it. */
 function hasEndlessMain({ volume }: World): boolean {
-  return [...volume.files].some(([name, content]) => {
-    const read = content.read(name);
-    return read.ok && read.tombstone.Version === 0 && read.tombstone.Died === undefined;
-  });
+  const tombstones = [...volume.files.keys()].map((name) => volume.tombstoneOf(name));
+  return tombstones.some((one) => one?.Version === 0 && one.Died === undefined);
 }
 
 /** It serves on for members that start after it, so they must be able to know it, too. */
@@ -177,11 +175,9 @@ function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore
   return Session !== undefined && !(mayBeOfBefore && isUnknown);
 }
 
-export function isRecorded({ volume, bootId }: World, { name, container }: Member): boolean {
-  const grave = volume.files.get(name)?.read(name);
-  if (grave?.ok !== true || container === undefined) return false;
-  const { Died, Boot, Incarnation, Final } = grave.tombstone;
-  return Died !== undefined && Boot === bootId && Final === true && Incarnation?.startsWith(container.hostId) === true;
+export function isRecorded({ bootId }: World, { container }: Member): boolean {
+  const { Died, Boot, Final } = (container && ownTombstone(container)) ?? {};
+  return Died !== undefined && Boot === bootId && Final === true;
 }
 
 /** A life that vanished is final only under Never, and only its socket shows that it is gone. */
@@ -190,11 +186,7 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
   // One that was killed would be started again, and from outside it looks like that.
   if (restartsIfKilled(main.config)) return false;
   const seen = member.container && seenBy(member.container, main.name);
-  return (
-    seen?.liveness === 'lost' &&
-    main.container !== undefined &&
-    seen.tombstone.Incarnation?.startsWith(main.container.hostId) === true
-  );
+  return seen?.liveness === 'lost' && main.container !== undefined && isOf(main.container, seen.tombstone);
 }
 
 /** Its first look came while it took its handle, and found the old life's tombstone: nothing to compare that with. */
@@ -216,8 +208,14 @@ function knownTo({ brain, memo }: Container): State | undefined {
 }
 
 /** Whether this tombstone records a life in this container. */
-export function isOf(container: Container, tombstone: Tombstone): boolean {
-  return hostOf(tombstone.Incarnation) === container.hostId;
+export function isOf(container: Container, tombstone: Tombstone | undefined): boolean {
+  return hostOf(tombstone?.Incarnation) === container.hostId;
+}
+
+/** The one in the graveyard, if it is of this container. */
+export function ownTombstone(container: Container): Tombstone | undefined {
+  const tombstone = container.world.volume.tombstoneOf(container.member.name);
+  return isOf(container, tombstone) ? tombstone : undefined;
 }
 
 /** A stop request keeps init from starting; here a container that freezes in that moment lets it in between. */

@@ -1,6 +1,7 @@
 /** A stop's ladder begins only when all members that need this one are dead, no time is left, or it was asked twice. */
 import { lastTurnMs } from '../../src/core/pod/deadline.ts';
 import { isRestarting } from '../../src/core/pod/restart.ts';
+import { peerNamed } from '../../src/core/pod/standing.ts';
 import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
@@ -78,9 +79,7 @@ function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number;
 
 /** Its tombstone still gives the pod this deadline: each of its supervisors dies before it can write. */
 function isWritten({ volume }: World, { name }: Member): boolean {
-  const grave = volume.files.get(name)?.read(name);
-  if (grave?.ok !== true) return false;
-  const { Deadline, StopScope } = grave.tombstone;
+  const { Deadline, StopScope } = volume.tombstoneOf(name) ?? {};
   return Deadline !== undefined && StopScope === undefined;
 }
 
@@ -105,8 +104,6 @@ function isHidden({ volume, scenario, troubles, agenda }: World, { name, contain
 
 /** It has seen the life that this member lives now. */
 function isKnown(state: State | undefined, other: Member): boolean {
-  const peers = state?.peers;
-  const seen = peers !== undefined && Object.hasOwn(peers, other.name) ? peers[other.name] : undefined;
-  if (seen === undefined || other.container === undefined || !isOf(other.container, seen.tombstone)) return false;
-  return seen.tombstone.Phase !== 'waiting';
+  const { tombstone } = (state && peerNamed(state, other.name)) ?? {};
+  return other.container !== undefined && isOf(other.container, tombstone) && tombstone?.Phase !== 'waiting';
 }

@@ -28,11 +28,10 @@ export class Content {
   /** What a reader parses from the file, without the history. */
   read(name: string): Parsed {
     if (this.#parsed !== undefined) return this.#parsed;
-    const parsed = parseTombstone(name, this.text);
-    if (parsed.ok) {
-      const { History: _history, ...tombstone } = parsed.tombstone;
-      this.#parsed = { ok: true, tombstone };
-    } else this.#parsed = parsed;
+    this.#parsed = parseTombstone(name, this.text);
+    if (!this.#parsed.ok) return this.#parsed;
+    const { History: _history, ...tombstone } = this.#parsed.tombstone;
+    this.#parsed = { ok: true, tombstone };
     return this.#parsed;
   }
 }
@@ -67,6 +66,17 @@ export class Volume {
     this.canHoldSockets = canHoldSockets;
   }
 
+  /** New ones, however slowly. */
+  get takesFiles(): boolean {
+    return this.isThere && (this.trouble === undefined || this.trouble === 'slow');
+  }
+
+  /** The tombstone that a reader finds; undefined: there is none, or not a whole one. */
+  tombstoneOf(name: string): Tombstone | undefined {
+    const read = this.files.get(name)?.read(name);
+    return read?.ok === true ? read.tombstone : undefined;
+  }
+
   put(name: string, content: Content): void {
     this.isThere = true;
     this.files.set(name, content);
@@ -80,9 +90,7 @@ export class Volume {
   }
 
   bind(name: string, holder: Holder): void {
-    if (this.sockets.has(name)) return;
-    if (!this.canHoldSockets || !this.isThere || this.trouble === 'full' || this.trouble === 'read-only') return;
-    if (this.trouble === 'denied') return;
+    if (this.sockets.has(name) || !this.canHoldSockets || !this.takesFiles) return;
     this.sockets.set(name, holder);
     this.announced.add(name);
     for (const watcher of this.watchers) watcher.bound?.(name);
