@@ -75,8 +75,8 @@ function goesOn({ brain }: Container): boolean {
 }
 
 /** Changes in the graveyard are reported at once, and no member is deaf to them. */
-export function isPrompt({ scenario: { volume, faults } }: World): boolean {
-  return volume.events === 'prompt' && !faults.some((fault) => fault.do === 'deafen');
+export function isPrompt(world: World): boolean {
+  return world.scenario.volume.events === 'prompt' && !world.meets('deafen');
 }
 
 /** They look at each other at once: a sidecar and one of its mains. */

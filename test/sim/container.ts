@@ -181,6 +181,15 @@ export class Container {
     return this.command !== undefined && this.command.exit === undefined;
   }
 
+  /** What its supervisor knows, or what the last one has left for the next. */
+  get state(): State | undefined {
+    return this.brain?.state ?? this.memo?.state;
+  }
+
+  get ageMs(): number {
+    return this.world.agenda.monoMs - this.startedAtMs;
+  }
+
   get sinceBrainMs(): number {
     return this.world.agenda.monoMs - this.#starts.sinceMs;
   }
@@ -307,7 +316,7 @@ export class Container {
       return count('not let go to sleep');
     }
     count('asleep');
-    this.world.tell(agenda.nowMs, this.member.name, 'sleeps');
+    this.world.tell(this.member.name, 'sleeps');
     const { volume } = this.world;
     const held = Object.entries(this.brain?.state.peers ?? {}).filter(([, { liveness }]) => liveness === 'held');
     this.world.laws.fallsAsleep(this);
@@ -356,7 +365,7 @@ export class Container {
     this.#vigil?.stop();
     this.#vigil = undefined;
     this.world.count(`woken by ${why}`);
-    this.world.tell(this.world.agenda.nowMs, this.member.name, `woken by ${why}`);
+    this.world.tell(this.member.name, `woken by ${why}`);
     this.world.laws.woken(this, nap, { why, by });
     this.#startBrain(why);
   }

@@ -72,7 +72,7 @@ export class Dues extends Judge {
     // waits for less.
     const { session, restart, startAfter, startTimeoutMs } = member.config;
     const { policy, begins, faults, volume } = this.world.scenario;
-    const hasBegun = begins && !faults.some((fault) => fault.do === 'wipe');
+    const hasBegun = begins && !this.world.meets('wipe');
     const doubts = session === undefined || (!hasBegun && this.world.members.some((it) => restartsAll(it.config)));
     const isHasty = startAfter.length > 0 && startTimeoutMs < STALE_AFTER_MS;
     const leavesEarly = restart === 'never' || member.hasFailedStarts || isHasty;

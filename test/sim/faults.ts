@@ -19,7 +19,7 @@ export function befall(world: World, fault: Fault): void {
   if ('who' in fault && container === undefined) return;
   const who = target?.name ?? 'pod';
   const { do: what, atMs: _at, who: _who, ...details } = fault as Fault & { who?: number };
-  world.tell(agenda.nowMs, who, `fault: ${what} ${Object.values(details).join(' ')}`);
+  world.tell(who, `fault: ${what} ${Object.values(details).join(' ')}`);
   count(nameOf(fault));
   const endMs = agenda.nowMs + lengthOf(fault);
   // A fault that was due while the machine stood still comes later than planned.

@@ -1,6 +1,5 @@
 /** What members hear of, and how soon: the end of their mains where nothing else happens, and requests to stop. */
 import { restartsAll, restartsIfKilled } from '../../src/core/restart.ts';
-import type { State } from '../../src/core/state/state.ts';
 import { isPrompt } from './alone.ts';
 import type { Container } from './container.ts';
 import { type Breaks, Judge } from './judge.ts';
@@ -27,7 +26,7 @@ export function expectDecision(world: World, member: Member, breaks: Breaks): vo
   if (!mainsOf(world, member).every((main) => canHear(world, container, main))) return;
   world.count('hears of the end of its mains');
   agenda.in(SOON_MS + 4 * member.scenario.bootMs, undefined, () => {
-    const state = stateOf(container);
+    const { state } = container;
     if (!container.isRunning || !isUndisturbed(world, agenda.nowMs) || world.kubelet.restartedAllAtMs >= sinceMs)
       return;
     // A reflex has acted on it, and the supervisor sleeps on.
@@ -40,10 +39,10 @@ export function expectDecision(world: World, member: Member, breaks: Breaks): vo
 /** It knows this life of the main, which has recorded its end, or whose handle it held. */
 function canHear(world: World, by: Container, main: Member): boolean {
   const { config, container } = main;
-  const seen = stateOf(by)?.peers?.[config.name];
+  const seen = by.state?.peers?.[config.name];
   if (container === undefined || seen === undefined || !isOf(container, seen.tombstone)) return false;
   const isMissed = world.scenario.policy === 'Never' && seen.liveness === 'held' && !restartsIfKilled(config);
-  return isRecorded(world, main) || isMissed;
+  return isRecorded(main) || isMissed;
 }
 
 function isUndisturbed({ scenario }: World, nowMs: number): boolean {
@@ -63,7 +62,7 @@ export class Requests extends Judge {
 
   left(containers: readonly Container[]): void {
     // With the directory the request is gone.
-    if (this.world.scenario.faults.some((fault) => fault.do === 'wipe')) return;
+    if (this.world.meets('wipe')) return;
     for (const container of containers) this.#await(container);
   }
 
@@ -80,8 +79,7 @@ export class Requests extends Judge {
   }
 
   #judge(container: Container): void {
-    const { isRunning, wasAlone, member } = container;
-    const state = stateOf(container);
+    const { isRunning, wasAlone, member, state } = container;
     if (wasAlone || member.loss !== undefined) return;
     this.world.judges(LAW);
     if (!isRunning || this.world.kubelet.isDeleting) return;
@@ -91,7 +89,3 @@ export class Requests extends Judge {
 }
 
 const LAW = 'requests are heard';
-
-function stateOf({ brain, memo }: Container): State | undefined {
-  return brain?.state ?? memo?.state;
-}

@@ -50,7 +50,7 @@ export class Kubelet {
   delete(graceMs: number, evicts: boolean): void {
     const { agenda, members, dice, tell, count } = this.#world;
     const killAtMs = agenda.nowMs + graceMs;
-    tell(agenda.nowMs, 'pod', `${evicts ? 'evicted' : 'deleted'}, grace ${graceMs} ms`);
+    tell('pod', `${evicts ? 'evicted' : 'deleted'}, grace ${graceMs} ms`);
     if (this.#killAtMs !== undefined && this.#killAtMs <= killAtMs) return;
     const isFirst = this.#killAtMs === undefined;
     this.#killAtMs = killAtMs;
@@ -91,7 +91,7 @@ export class Kubelet {
       if (!this.#isAboutToRestart || this.isDeleting) return;
       this.#isAboutToRestart = false;
       this.#isDown = true;
-      tell(agenda.nowMs, 'pod', 'all containers are restarted');
+      tell('pod', 'all containers are restarted');
       count('all restarted');
       this.restartsOfAll += 1;
       this.restartedAllAtMs = agenda.nowMs;
@@ -144,8 +144,8 @@ export class Kubelet {
 
   hearOfExit(container: Container, code: number, how: 'left' | 'killed'): void {
     const { member } = container;
-    const { agenda, scenario, tell } = this.#world;
-    tell(agenda.nowMs, member.name, `container ${how === 'left' ? 'left' : 'killed'} with ${code}`);
+    const { scenario, tell } = this.#world;
+    tell(member.name, `container ${how === 'left' ? 'left' : 'killed'} with ${code}`);
     if (this.#isDown) return;
     const exits = this.#exits.get(member) ?? [];
     exits.push(code);
@@ -216,7 +216,7 @@ export class Kubelet {
 
   #kill(container: Container | undefined, why: string): void {
     if (container?.isRunning !== true) return;
-    this.#world.tell(this.#world.agenda.nowMs, container.member.name, `killed by the kubelet: ${why} is over`);
+    this.#world.tell(container.member.name, `killed by the kubelet: ${why} is over`);
     this.#world.laws.killedInTime(container);
     container.end(137, 'killed');
   }

@@ -194,11 +194,11 @@ export class Laws {
   /** The handle announces another life of a quiet member. Its file may be there before, for longer if the volume failed. */
   #isToldNow(name: string, why: string | undefined): boolean {
     if (why === 'a file') return true;
-    const { agenda, troubles, volume } = this.#world;
+    const { agenda, failedUntilMs, volume } = this.#world;
     const { writtenAtMs, startedAtMs = 0 } = this.#world.memberNamed(name)?.container ?? {};
     const isLate = why === 'a new handle' || volume.sockets.get(name)?.isRunning !== true;
     const sinceMs = Math.max(startedAtMs + agenda.bootAtMs, agenda.nowMs - SETTLING_MS);
-    if (isLate && troubles.some(({ toMs }) => toMs >= sinceMs)) return true;
+    if (isLate && failedUntilMs >= sinceMs) return true;
     return writtenAtMs !== undefined && agenda.nowMs - writtenAtMs < BINDING_MS;
   }
 
@@ -429,7 +429,7 @@ export class Laws {
 
   readonly breaks: Breaks = (law, by, what) => {
     const who = typeof by === 'string' ? by : `${by.member.name} (container ${by.order})`;
-    this.#world.tell(this.#world.agenda.nowMs, who, `BREACH of "${law}": ${what}`);
+    this.#world.tell(who, `BREACH of "${law}": ${what}`);
     this.breach ??= { law, atMs: this.#world.agenda.nowMs, who, what };
   };
 }
@@ -440,12 +440,10 @@ export class Laws {
  * of that name could write until then.
  */
 function isMisleading(world: World, by: Container, gate: string): boolean {
-  const { scenario, agenda } = world;
-  const { stale, sockets } = scenario.volume;
-  const isWiped = scenario.faults.some((fault) => fault.do === 'wipe');
+  const { stale, sockets } = world.scenario.volume;
+  const isWiped = world.meets('wipe');
   const member = world.memberNamed(gate);
-  const isUncontradicted =
-    agenda.monoMs - by.startedAtMs >= DOUBTED_MS && (member?.container === undefined || isUnheard(world, by, member));
+  const isUncontradicted = by.ageMs >= DOUBTED_MS && (member?.container === undefined || isUnheard(by, member));
   return stale.some(({ name, is, of }) => {
     if (name !== gate) return false;
     if (is === 'kubexit') return true;
@@ -472,7 +470,7 @@ function misleading(world: World, container: Container): string | undefined {
   if (isToldNothing(world)) return 'no member could tell that all were restarted';
   if (reflexes.isEndedUnsure) return 'init alone cannot know whether a main that was killed comes back';
   if (hasLeftUnsaid(world, member)) return 'a main could not write down the code that a rule restarts';
-  if (isMisledBySilence(world, container)) return 'a main could not write, or take its handle, to show that it lives';
+  if (isMisledBySilence(container)) return 'a main could not write, or take its handle, to show that it lives';
   return undefined;
 }
 
@@ -535,9 +533,9 @@ function wasKilled({ command, hasKilled }: Container): boolean {
  * All were restarted, and the volume failed. Or no init container starts a new generation, and no member that declares
  * such a restart had written its first tombstone by then.
  */
-function isToldNothing({ kubelet, scenario, containers, troubles }: World): boolean {
+function isToldNothing({ kubelet, scenario, containers, failedUntilMs }: World): boolean {
   if (kubelet.restartsOfAll === 0) return false;
-  const hasFailed = troubles.some(({ toMs }) => toMs + SETTLING_MS > kubelet.restartedAllAtMs);
+  const hasFailed = failedUntilMs + SETTLING_MS > kubelet.restartedAllAtMs;
   if (hasFailed || scenario.begins) return hasFailed;
   const isSaid = ({ member, writtenAtMs }: Container): boolean =>
     restartsAll(member.config) && writtenAtMs !== undefined && writtenAtMs < kubelet.restartedAllAtMs;

@@ -24,8 +24,8 @@ export function expectRecords(world: World, breaks: Breaks): void {
 }
 
 function isSettled(container: Container): boolean {
-  const { isRunning, isAlone, isAsleep, brain, member, startedAtMs, sinceBrainMs, world } = container;
+  const { isRunning, isAlone, isAsleep, brain, member, ageMs, sinceBrainMs } = container;
   if (!isRunning || isAlone || member.loss !== undefined) return false;
   const hasSettled = isAsleep || (brain !== undefined && sinceBrainMs >= SETTLING_MS);
-  return hasSettled && world.agenda.monoMs - startedAtMs >= SETTLING_MS;
+  return hasSettled && ageMs >= SETTLING_MS;
 }

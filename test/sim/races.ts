@@ -13,10 +13,9 @@ export function comeBetween(container: Container, at: Race['at']): boolean {
   const { world, member } = container;
   const { race } = world.scenario;
   if (race?.at !== at || race.who !== member.index || world.hasRaced || !isReady(container, race)) return false;
-  const { agenda } = world;
   world.hasRaced = true;
-  world.calmAtMs = Math.max(world.calmAtMs, agenda.nowMs);
-  world.tell(agenda.nowMs, member.name, `fault: ${race.what} at its ${at}`);
+  world.calmAtMs = Math.max(world.calmAtMs, world.agenda.nowMs);
+  world.tell(member.name, `fault: ${race.what} at its ${at}`);
   world.count(`fault: ${race.what} at the ${at}`);
   befallWith(container, race);
   return true;

@@ -155,8 +155,7 @@ export class Restarts extends Judge {
 
   /** A command of this container, not its first, is about to be started. */
   spawning(container: Container): void {
-    const { member, brain, memo } = container;
-    const state = brain?.state ?? memo?.state;
+    const { member, state } = container;
     const { restart } = state ?? {};
     if (restart?.againSinceMs === undefined || restart.againSinceMs === state?.startedAtMs) return;
     if (member.config.startTimeoutAction === 'continue') return;
@@ -193,15 +192,14 @@ export class Restarts extends Judge {
 
   /** A fault, a stop of its own, or a life that was not seen yet hides one from the other. */
   #isExcused({ brain }: Container, name: string): boolean {
-    const { calmAtMs, agenda, troubles } = this.world;
+    const { calmAtMs, agenda, failedUntilMs } = this.world;
     const other = this.world.memberNamed(name)?.container;
     if (other === undefined || !other.isRunning || other.wasAlone || other.lostAtMs !== undefined) return true;
-    const state = other.brain?.state ?? other.memo?.state;
-    if (state?.stop !== undefined && !isRestarting(state)) return true;
+    if (other.state?.stop !== undefined && !isRestarting(other.state)) return true;
     const seen = brain?.state.peers?.[name];
-    if (!isOf(other, seen?.tombstone) && agenda.monoMs - other.startedAtMs < SETTLING_MS) return true;
+    if (!isOf(other, seen?.tombstone) && other.ageMs < SETTLING_MS) return true;
     if (seen?.liveness === 'lost' || seen?.refused === true) return true;
-    return calmAtMs + SETTLING_MS > agenda.nowMs || troubles.some(({ toMs }) => toMs + SETTLING_MS > agenda.nowMs);
+    return Math.max(calmAtMs, failedUntilMs) + SETTLING_MS > agenda.nowMs;
   }
 
   #judge(asked: Asked): void {

@@ -26,9 +26,8 @@ export function isFinished(world: World, member: Member): boolean {
 }
 
 /** Its supervisor or its init has said that no other life follows. */
-export function hasSaidFinal({ reflexes, brain, memo }: Container): boolean {
-  const child = (brain?.state ?? memo?.state)?.child;
-  return reflexes.hasSaidFinal || (child?.is === 'gone' && child.final);
+export function hasSaidFinal({ reflexes, state }: Container): boolean {
+  return reflexes.hasSaidFinal || (state?.child.is === 'gone' && state.child.final);
 }
 
 /** As this member's roster has it. */
@@ -38,21 +37,28 @@ export function mainsOf(world: World, { config }: Member): readonly Member[] {
 }
 
 export function quorumHasFinished(world: World, member: Member): boolean {
+  return isQuorum(world, member, (main) => isFinished(world, main));
+}
+
+/** As many of its mains as it waits for are so. */
+function isQuorum(world: World, member: Member, isSo: (main: Member) => boolean): boolean {
   const mains = mainsOf(world, member);
-  const finished = mains.filter((main) => isFinished(world, main)).length;
-  return mains.length > 0 && finished >= (member.config.when === 'all' ? mains.length : 1);
+  return member.config.when === 'any' ? mains.some(isSo) : mains.length > 0 && mains.every(isSo);
+}
+
+/** Those that start after it. */
+export function dependentsOf({ members }: World, { name }: Member): readonly Member[] {
+  return members.filter(({ config }) => config.startAfter.some((gate) => gate.name === name));
+}
+
+/** It serves on for these. */
+function keepersOf(world: World, member: Member): readonly Member[] {
+  return dependentsOf(world, member).filter(({ config, isOver }) => config.role === 'sidecar' && !isOver);
 }
 
 /** A sidecar that starts after it and serves on for other mains keeps it. */
 export function isKept(world: World, member: Member): boolean {
-  const needs = (other: Member): boolean => other.config.startAfter.some(({ name }) => name === member.name);
-  return world.members.some(
-    (other) =>
-      other.config.role === 'sidecar' &&
-      needs(other) &&
-      !other.isOver &&
-      (!quorumHasFinished(world, other) || isKept(world, other)),
-  );
+  return keepersOf(world, member).some((other) => !quorumHasFinished(world, other) || isKept(world, other));
 }
 
 /** How long it may take until what could not be written is tried again, and a little. */
@@ -73,10 +79,9 @@ export function isCut(world: World, container: Container): boolean {
 function knowableSinceMs(world: World, member: Member): number | undefined {
   if (member.config.mains.length === 0 && hasEndlessMain(world)) return undefined;
   if (isBlind(world, member)) return undefined;
-  const mains = mainsOf(world, member);
-  const known = mains.filter((main) => isRecorded(world, main) || isSeenGone(world, member, main));
-  if (known.length < (member.config.when === 'all' ? mains.length : 1)) return undefined;
-  const ends = known.map(({ endedAtMs }) => endedAtMs);
+  const isKnown = (main: Member): boolean => isRecorded(main) || isSeenGone(world, member, main);
+  if (!isQuorum(world, member, isKnown)) return undefined;
+  const ends = mainsOf(world, member).flatMap((main) => (isKnown(main) ? [main.endedAtMs] : []));
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
 }
 
@@ -106,24 +111,18 @@ function hasEndlessMain({ volume }: World): boolean {
 
 /** It serves on for members that start after it, so they must be able to know it, too. */
 export function dueSinceMs(world: World, member: Member): number | undefined {
-  const others = world.members.filter(
-    ({ config, isOver }) =>
-      config.role === 'sidecar' && !isOver && config.startAfter.some(({ name }) => name === member.name),
-  );
-  const since = [knowableSinceMs(world, member), ...others.map((other) => dueSinceMs(world, other))];
+  const others = keepersOf(world, member).map((other) => dueSinceMs(world, other));
+  const since = [knowableSinceMs(world, member), ...others];
   const known = since.filter((ms) => ms !== undefined);
   return known.length < since.length ? undefined : Math.max(...known);
 }
 
 /** Its 10 s are over. Mains that live again could not overwrite a death untied to this pod, or take their handles. */
-export function isMisledBySilence(world: World, container: Container): boolean {
-  if (world.agenda.monoMs - container.startedAtMs < DOUBTED_MS) return false;
-  const { member } = container;
-  const mains = mainsOf(world, member);
+export function isMisledBySilence(container: Container): boolean {
+  const { world, member, ageMs } = container;
   const isOver = (main: Member): boolean =>
-    isFinished(world, main) || isUnheard(world, container, main) || isLockedOut(world, container, main);
-  const ended = mains.filter(isOver).length;
-  return mains.length > 0 && ended >= (member.config.when === 'all' ? mains.length : 1);
+    isFinished(world, main) || isUnheard(container, main) || isLockedOut(container, main);
+  return ageMs >= DOUBTED_MS && isQuorum(world, member, isOver);
 }
 
 /** A death that was there before the first look, and that nothing ties to this pod, is believed after this time. */
@@ -134,18 +133,22 @@ export const DOUBTED_MS = 10_000;
  * been deleted. The volume has failed since it started, or it started less than 10 s ago. Or its supervisor hangs, or
  * each dies before it can write, or init is alone and writes nothing.
  */
-export function isUnheard(world: World, by: Container, { name, container }: Member): boolean {
-  const { troubles, agenda, kubelet, volume } = world;
+export function isUnheard(by: Container, { name, container }: Member): boolean {
+  const { agenda, volume } = by.world;
   const { tombstone } = seenBy(by, name) ?? {};
-  if (tombstone?.Died === undefined || isTied(by, tombstone, kubelet.restartsOfAll > 0)) return false;
+  if (tombstone?.Died === undefined || isTied(by, tombstone)) return false;
   if (container === undefined) return true;
   if (isOf(container, tombstone)) return false;
   const isThere = volume.files.has(name);
   if (isThere && agenda.nowMs - (container.writtenAtMs ?? agenda.nowMs) > LATE_MS) return false;
-  const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
-  const isYoung = agenda.monoMs - container.startedAtMs < DOUBTED_MS;
+  const isYoung = container.ageMs < DOUBTED_MS;
   const isLost = container.isAlone || container.lostAtMs !== undefined;
-  return hasFailed || isLost || isYoung || (container.isRunning && isWithoutWord(container));
+  return hasSeenFailure(container) || isLost || isYoung || (container.isRunning && isWithoutWord(container));
+}
+
+/** The volume failed after it was started. */
+export function hasSeenFailure({ startedAtMs, world }: Container): boolean {
+  return world.failedUntilMs >= startedAtMs + world.agenda.bootAtMs;
 }
 
 /** It has no supervisor, or one that hangs or has hung until just now, perhaps with the machine. */
@@ -159,25 +162,23 @@ function isWithoutWord({ actor, brain, world }: Container): boolean {
  * removed. Its tombstone is its own, or that of an earlier life that nothing ties to this pod and that it could not
  * overwrite. Or it has had no supervisor that could do either.
  */
-function isLockedOut({ troubles, agenda, kubelet }: World, by: Container, { name, container }: Member): boolean {
+function isLockedOut(by: Container, { name, container }: Member): boolean {
   const seen = seenBy(by, name);
   if (seen?.refused !== true || container?.isRunning !== true) return false;
-  if (!isOf(container, seen.tombstone) && isTied(by, seen.tombstone, kubelet.restartsOfAll > 0)) return false;
-  const hasFailed = troubles.some(({ toMs }) => toMs >= container.startedAtMs + agenda.bootAtMs);
+  if (!isOf(container, seen.tombstone) && isTied(by, seen.tombstone)) return false;
   const isMute = container.lostAtMs !== undefined || isWithoutWord(container);
-  return (hasFailed || isMute) && agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
+  return (hasSeenFailure(container) || isMute) && by.world.agenda.monoMs - seen.sinceMs >= DOUBTED_MS;
 }
 
 /** It surely is of this pod's life, or surely is not, so time does not change whether it is believed. */
-function isTied(by: Container, { Session, Generation }: Tombstone, mayBeOfBefore: boolean): boolean {
-  const own = knownTo(by)?.generation;
-  const isUnknown = own === undefined || Generation === undefined;
-  return Session !== undefined && !(mayBeOfBefore && isUnknown);
+function isTied(by: Container, { Session, Generation }: Tombstone): boolean {
+  const isUnknown = knownTo(by)?.generation === undefined || Generation === undefined;
+  return Session !== undefined && !(by.world.kubelet.restartsOfAll > 0 && isUnknown);
 }
 
-export function isRecorded({ bootId }: World, { container }: Member): boolean {
+export function isRecorded({ container }: Member): boolean {
   const { Died, Boot, Final } = (container && ownTombstone(container)) ?? {};
-  return Died !== undefined && Boot === bootId && Final === true;
+  return Died !== undefined && Boot === container?.world.bootId && Final === true;
 }
 
 /** A life that vanished is final only under Never, and only its socket shows that it is gone. */

@@ -7,7 +7,7 @@ import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
 import type { Breaks } from './judge.ts';
-import { isCommandAlive, isOf, mainsOf, quorumHasFinished } from './truth.ts';
+import { dependentsOf, hasSeenFailure, isCommandAlive, isOf, mainsOf, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 export function judgeTurn(container: Container, { after, before, event }: Step, breaks: Breaks): void {
@@ -27,11 +27,8 @@ export function judgeTurn(container: Container, { after, before, event }: Step, 
   const mains = config.role === 'sidecar' && !isForMains ? mainsOf(world, member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
   const isQuorum = isForMains && config.when === 'any';
-  const dependents = world.members.filter(
-    (other) =>
-      other.config.startAfter.some(({ name }) => name === member.name) &&
-      !isServant(other) &&
-      !(isQuorum && other.config.role === 'main'),
+  const dependents = dependentsOf(world, member).filter(
+    (other) => !isServant(other) && !(isQuorum && other.config.role === 'main'),
   );
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
@@ -67,10 +64,9 @@ function isAskedTwice({ asked, member }: Container): boolean {
 /** Another one of this boot has written a deadline that has all but come, and has not taken it back, or just now. */
 function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number; nowMs: number }): boolean {
   const isClose = (atMs: number): boolean => at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs });
-  return world.containers.some(({ brain, memo, aloneSinceMs, reflexes, member }) => {
+  return world.containers.some(({ brain, state, aloneSinceMs, reflexes, member }) => {
     // Its init wrote the deadline of a stop that no supervisor has heard of.
     if (reflexes.writtenDeadlineMs !== undefined && isClose(reflexes.writtenDeadlineMs)) return true;
-    const state = brain?.state ?? memo?.state;
     if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;
     const isShared = state.deadline.shared || isRecent(world, aloneSinceMs) || isWritten(world, member);
     return isShared && isClose(state.deadline.atMs);
@@ -84,9 +80,9 @@ function isWritten({ volume }: World, { name }: Member): boolean {
 }
 
 /** It may not have been seen yet. */
-function isRecent({ agenda, calmAtMs, troubles }: World, sinceMs: number | undefined): boolean {
+function isRecent({ agenda, calmAtMs, failedUntilMs }: World, sinceMs: number | undefined): boolean {
   if (sinceMs === undefined) return false;
-  return agenda.nowMs - sinceMs < SEEN_LATE_MS || calmAtMs > sinceMs || troubles.some(({ toMs }) => toMs > sinceMs);
+  return agenda.nowMs - sinceMs < SEEN_LATE_MS || Math.max(calmAtMs, failedUntilMs) > sinceMs;
 }
 
 const SEEN_LATE_MS = 7_000;
@@ -95,11 +91,10 @@ const SEEN_LATE_MS = 7_000;
  * Its handle was deleted with the directory and is not there again yet. Or it is that of an earlier life, which it
  * could not remove from a volume that failed. The others see it as lost.
  */
-function isHidden({ volume, scenario, troubles, agenda }: World, { name, container }: Member): boolean {
-  const holder = volume.sockets.get(name);
-  if (holder === undefined) return scenario.faults.some((fault) => fault.do === 'wipe');
-  const startedAtMs = (container?.startedAtMs ?? 0) + agenda.bootAtMs;
-  return !holder.isRunning && troubles.some(({ toMs }) => toMs >= startedAtMs);
+function isHidden(world: World, { name, container }: Member): boolean {
+  const holder = world.volume.sockets.get(name);
+  if (holder === undefined) return world.meets('wipe');
+  return !holder.isRunning && container !== undefined && hasSeenFailure(container);
 }
 
 /** It has seen the life that this member lives now. */

@@ -15,7 +15,7 @@ import { befall } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { Laws } from './laws.ts';
 import { expectRecords } from './on-record.ts';
-import { type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
+import { type Fault, type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
 import { litter } from './stale.ts';
 import { type Holder, Volume } from './volume.ts';
 
@@ -24,7 +24,6 @@ export type Told = (atMs: number, who: string, what: string) => void;
 
 /** The uptime when a run begins: the machine was booted long before. */
 const UPTIME_MS = 1_000_000;
-const SILENT: Told = () => {};
 const HOUR_MS = 3_600_000;
 
 export class Member {
@@ -73,7 +72,7 @@ export class World {
   hasRaced = false;
   readonly kubelet: Kubelet;
   readonly count: Count;
-  readonly tell: Told;
+  readonly tell: (who: string, what: string) => void;
   readonly isTold: boolean;
   /** After that no fault is at work any more. */
   calmAtMs: number;
@@ -87,7 +86,7 @@ export class World {
   constructor(scenario: Scenario, count: Count, tell?: Told) {
     this.scenario = scenario;
     this.count = count;
-    this.tell = tell ?? SILENT;
+    this.tell = (who, what) => tell?.(this.agenda.nowMs, who, what);
     this.isTold = tell !== undefined;
     this.agenda = new Agenda(0, new Dice(scenario.seed, 1));
     this.agenda.bootAtMs = -UPTIME_MS;
@@ -124,7 +123,7 @@ export class World {
   }
 
   startContainer(member: Member): Container {
-    this.tell(this.agenda.nowMs, member.name, 'container starts');
+    this.tell(member.name, 'container starts');
     const container = new Container(this, member);
     this.containers.push(container);
     member.container = container;
@@ -142,6 +141,16 @@ export class World {
 
   wallOf({ wallOffMs }: Member): string {
     return `${1_800_000_000_000 + Math.round(this.agenda.nowMs + wallOffMs)}000000`;
+  }
+
+  /** When the volume failed last; Infinity: it does now. */
+  get failedUntilMs(): number {
+    return Math.max(Number.NEGATIVE_INFINITY, ...this.troubles.map(({ toMs }) => toMs));
+  }
+
+  /** At any time of the run. */
+  meets(fault: Fault['do']): boolean {
+    return this.scenario.faults.some((it) => it.do === fault);
   }
 
   /** The case of this law has come up, and the law is checked next. */
