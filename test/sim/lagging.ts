@@ -18,7 +18,7 @@ export class LaggingPod {
   readonly lives: ReadonlyMap<string, Life>;
   /** When each was killed with its whole container. */
   readonly killed: Map<string, number>;
-  #nowMs: number;
+  nowMs: number;
 
   constructor(members: readonly LaggingMember[], from?: LaggingPod) {
     this.lives =
@@ -26,15 +26,11 @@ export class LaggingPod {
         ? new Map(members.map((member) => [member.config.name, new Life(member)]))
         : new Map([...from.lives].map(([name, life]) => [name, life.fork()]));
     this.killed = new Map(from?.killed);
-    this.#nowMs = from?.nowMs ?? START;
+    this.nowMs = from?.nowMs ?? START;
   }
 
   fork(): LaggingPod {
     return new LaggingPod([], this);
-  }
-
-  get nowMs(): number {
-    return this.#nowMs;
   }
 
   of(name: string): Life {
@@ -47,31 +43,25 @@ export class LaggingPod {
     return this.of(name).exitCode === undefined && !this.killed.has(name);
   }
 
-  act(name: string, does: (life: Life) => void): this {
+  act(name: string, does: (life: Life) => void): void {
     if (this.runs(name)) does(this.of(name));
-    return this;
   }
 
   /** It looks at all the others, as they are now. */
-  look(name: string): this {
+  look(name: string): void {
     const others = [...this.lives.keys()].filter((other) => other !== name && this.#hasWritten(other));
-    return this.act(name, (life) => life.see(...others.map((other) => this.#view(other))));
+    this.act(name, (life) => life.see(...others.map((other) => this.#view(other))));
   }
 
-  kill(name: string): this {
-    if (this.runs(name)) this.killed.set(name, this.#nowMs);
-    return this;
+  kill(name: string): void {
+    if (this.runs(name)) this.killed.set(name, this.nowMs);
   }
 
   /** To the next moment at which something happens by itself; or by so much, if nothing does. */
-  passOn(mostMs: number): this {
+  passOn(mostMs: number): void {
     const moments = this.#running().map((life) => life.nextMs ?? Number.POSITIVE_INFINITY);
-    this.#nowMs = Math.min(
-      this.#nowMs + mostMs,
-      Math.max(this.#nowMs, ...[Math.min(...moments)].filter(Number.isFinite)),
-    );
-    for (const life of this.#running()) life.pass(this.#nowMs - life.nowMs);
-    return this;
+    this.nowMs = Math.min(this.nowMs + mostMs, Math.max(this.nowMs, ...[Math.min(...moments)].filter(Number.isFinite)));
+    for (const life of this.#running()) life.pass(this.nowMs - life.nowMs);
   }
 
   /** Equal for pods with the same future. */
@@ -80,16 +70,16 @@ export class LaggingPod {
       [...this.lives].map(([name, life]) => [
         this.killed.has(name),
         life.exitCode,
-        essence(life.state, this.#nowMs),
-        life.host.dueFrom(this.#nowMs).map(due),
+        essence(life.state, this.nowMs),
+        life.host.dueFrom(this.nowMs).map(due),
         Object.values(life.state.peers ?? {}).map(({ tombstone, liveness, sinceMs }) => [
           tombstone.Phase,
           tombstone.Incarnation,
           tombstone.Final,
           tombstone.StopRequested !== undefined,
-          tombstone.Deadline === undefined ? 0 : tombstone.Deadline - this.#nowMs,
+          tombstone.Deadline === undefined ? 0 : tombstone.Deadline - this.nowMs,
           liveness,
-          liveness === 'lost' ? Math.max(0, sinceMs + 2_000 - this.#nowMs) : 0,
+          liveness === 'lost' ? Math.max(0, sinceMs + 2_000 - this.nowMs) : 0,
         ]),
       ]),
     );
