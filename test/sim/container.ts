@@ -154,7 +154,7 @@ export class Container {
     this.#supervisorOf = supervisorOf;
     this.startedAtMs = world.agenda.monoMs;
     this.#fallback = fallbackOf(member.config, UNTOLD);
-    this.starvedUntilMs = member.loss === 'cannot be started' ? Number.POSITIVE_INFINITY : 0;
+    this.starvedUntilMs = member.loss === 'cannot be started' ? NEVER : 0;
     this.#starts = new Starts(this.startedAtMs);
     this.order = world.containers.length;
     this.hostId = (0xa000 + world.containers.length * 0x9d7 + 1).toString(16).padStart(32, '0');
@@ -299,9 +299,7 @@ export class Container {
   #watch(command: WatchCommand): void {
     const { volume, parts } = this.world;
     this.#vigil?.stop();
-    const { ownName, quiet, sockets } = command;
-    const orders = { ownName, quiet, held: sockets.map(memberAt) };
-    this.#vigil = new Vigil(volume, orders, parts.onEnd, (why, name) => this.wake(why, name));
+    this.#vigil = new Vigil(volume, command, parts.onEnd, (why, name) => this.wake(why, name));
     this.brain?.watch(command);
   }
 
@@ -409,6 +407,12 @@ export class Container {
   #bind(): void {
     this.#isBinding = false;
     this.world.volume.bind(this.member.name, this);
+  }
+
+  /** Its supervisor dies, and none can be started until then. */
+  starve(untilMs: number): void {
+    this.starvedUntilMs = Math.max(this.starvedUntilMs, untilMs);
+    this.loseBrain();
   }
 
   /** The supervisor dies; what it has not committed is lost with it. */
@@ -761,8 +765,4 @@ export class Container {
     const [inMs, event] = next ?? [];
     return inMs === 0 && event?.type === 'groupGone' && event.id === id && event.strays === 0;
   }
-}
-
-export function memberAt(path: string): string {
-  return path.replace(/^.*\/\.(.*)\.sock$/, '$1');
 }

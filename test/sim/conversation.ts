@@ -213,11 +213,7 @@ export function converse(seed: number): Conversation {
     const losesAll = (): void => {
       if (losses > 0 || dice.chance(0.5)) return;
       losses = MOST_LOSSES;
-      const lose = (): void => {
-        container.starvedUntilMs = Number.POSITIVE_INFINITY;
-        container.loseBrain();
-      };
-      play({ do: 'lose all supervisors' }, lose, 3_000);
+      play({ do: 'lose all supervisors' }, () => container.starve(Number.POSITIVE_INFINITY), 3_000);
     };
     const changes = (): void => {
       const file = dice.pick(CHANGES);

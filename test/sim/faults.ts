@@ -25,23 +25,17 @@ export function befall(world: World, fault: Fault): void {
   // A fault that was due while the machine stood still comes later than planned.
   world.calmAtMs = Math.max(world.calmAtMs, endMs);
   // Until it has ended: its timer may come late like any other.
-  const trouble = {
-    atMs: agenda.nowMs,
-    toMs: Number.POSITIVE_INFINITY,
-    isFull: fault.do === 'volume' && fault.how === 'full',
-  };
+  const isFull = fault.do === 'volume' && fault.how === 'full';
+  const trouble = { atMs: agenda.nowMs, toMs: Number.POSITIVE_INFINITY, isFull };
   if (fault.do === 'volume' || fault.do === 'wipe') world.troubles.push(trouble);
   switch (fault.do) {
     case 'crash supervisor':
       return crash(container, fault);
     case 'starve supervisor':
-      if (container === undefined) return;
-      container.starvedUntilMs = Math.max(container.starvedUntilMs, endMs);
-      return container.loseBrain();
+      return container?.starve(endMs);
     case 'lose supervisors':
-      if (container === undefined || fault.how !== 'cannot be started') return container?.brain?.doomByLoss();
-      container.starvedUntilMs = Number.POSITIVE_INFINITY;
-      return container.loseBrain();
+      if (fault.how !== 'cannot be started') return container?.brain?.doomByLoss();
+      return container?.starve(Number.POSITIVE_INFINITY);
     case 'hang supervisor':
       return freeze(container?.brain?.actor, endMs);
     case 'kill container':
@@ -51,7 +45,7 @@ export function befall(world: World, fault: Fault): void {
     case 'freeze':
       return freeze(container?.actor, endMs);
     case 'pause':
-      agenda.pausedUntilMs = agenda.nowMs + fault.forMs;
+      agenda.pausedUntilMs = endMs;
       return;
     case 'volume':
       volume.trouble = fault.how;

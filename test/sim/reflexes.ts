@@ -11,7 +11,8 @@ import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import type { EventOf } from '../core/host.ts';
 import { differenceOf } from '../core/reflex.ts';
-import { type Container, memberAt, type Queued } from './container.ts';
+import type { Container, Queued } from './container.ts';
+import { memberAt } from './vigil.ts';
 import { Content } from './volume.ts';
 
 type Ends = HostCommand & { readonly type: 'preparedEnds' };

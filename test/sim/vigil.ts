@@ -4,14 +4,8 @@
  */
 import { isRequestFor } from '../../src/core/format/stop-request.ts';
 import { isMemberName } from '../../src/core/format/tombstone.ts';
+import type { WatchCommand } from '../../src/runtime/host/host.ts';
 import type { Holder, Volume, Watcher } from './volume.ts';
-
-/** Members whose files it does not watch, and members whose sockets it does. */
-interface Orders {
-  readonly ownName: string;
-  readonly quiet: readonly string[];
-  readonly held: readonly string[];
-}
 
 export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */
@@ -24,7 +18,7 @@ export class Vigil implements Watcher {
 
   constructor(
     volume: Volume,
-    { ownName, quiet, held }: Orders,
+    { ownName, quiet, sockets }: WatchCommand,
     onEnd: (holder: Holder, then: () => void) => void,
     /** `name`: of the member whose file or handle it is. */
     onFire: (why: string, name?: string) => void,
@@ -35,8 +29,8 @@ export class Vigil implements Watcher {
     this.#onFire = onFire;
     volume.watchers.add(this);
     if (!volume.isThere) this.#fire('no directory');
-    for (const name of held) {
-      const holder = volume.sockets.get(name);
+    for (const path of sockets) {
+      const holder = volume.sockets.get(memberAt(path));
       if (holder?.isRunning !== true) this.#fire('no connection');
       else onEnd(holder, () => this.#hasConnections && this.#fire('a handle'));
     }
@@ -73,4 +67,8 @@ export class Vigil implements Watcher {
     this.fired = why;
     this.#onFire(why, name);
   }
+}
+
+export function memberAt(path: string): string {
+  return path.replace(/^.*\/\.(.*)\.sock$/, '$1');
 }
