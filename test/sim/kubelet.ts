@@ -11,7 +11,6 @@ const MAX_BACKOFF_MS = 20_000;
 
 export class Kubelet {
   readonly #world: World;
-  readonly #exits = new Map<Member, number[]>();
   readonly #replaced = new Set<Member>();
   /** When what still runs is killed. */
   #killAtMs: number | undefined;
@@ -51,8 +50,8 @@ export class Kubelet {
     const { agenda, members, dice, tell, count } = this.#world;
     const killAtMs = agenda.nowMs + graceMs;
     tell('pod', `${evicts ? 'evicted' : 'deleted'}, grace ${graceMs} ms`);
-    if (this.#killAtMs !== undefined && this.#killAtMs <= killAtMs) return;
-    const isFirst = this.#killAtMs === undefined;
+    const isFirst = !this.isDeleting;
+    if ((this.#killAtMs ?? Number.POSITIVE_INFINITY) <= killAtMs) return;
     this.#killAtMs = killAtMs;
     this.deletedAtMs ??= agenda.nowMs;
     if (!isFirst) count('grace shortened');
@@ -95,8 +94,7 @@ export class Kubelet {
       count('all restarted');
       this.restartsOfAll += 1;
       this.restartedAllAtMs = agenda.nowMs;
-      for (const { container } of members) container?.end(137, 'killed');
-      this.#replaced.clear();
+      this.#killAll();
       const goOn = (): void => {
         if (this.isDeleting) return;
         // An init container that fails is run again.
@@ -119,8 +117,7 @@ export class Kubelet {
     this.#isDown = true;
     this.#isRebooting = true;
     this.#isAboutToRestart = false;
-    for (const { container } of members) container?.end(137, 'killed');
-    this.#replaced.clear();
+    this.#killAll();
     agenda.in(downMs, undefined, () => {
       this.#isDown = false;
       this.#isRebooting = false;
@@ -135,6 +132,11 @@ export class Kubelet {
     });
   }
 
+  #killAll(): void {
+    for (const { container } of this.#world.members) container?.end(137, 'killed');
+    this.#replaced.clear();
+  }
+
   /** Deletes the pod in the end, because one whose mains do not end would run for ever. */
   endWhatIsLeft(): void {
     const { agenda, scenario, laws } = this.#world;
@@ -147,22 +149,17 @@ export class Kubelet {
     const { scenario, tell } = this.#world;
     tell(member.name, `container ${how === 'left' ? 'left' : 'killed'} with ${code}`);
     if (this.#isDown) return;
-    const exits = this.#exits.get(member) ?? [];
-    exits.push(code);
-    this.#exits.set(member, exits);
+    member.exits += 1;
     const isReplaced = this.#replaced.delete(member) && scenario.policy !== 'Never';
     const rule = this.isDeleting ? undefined : ruleFor(container, code);
     if (rule !== undefined) this.#world.count(`restarted by a rule: ${rule.action}`);
     // The kubelet hears of an end a little later.
-    if (rule?.action === 'restart-all') return this.restartAll(this.#backoffMs(exits.length));
-    if (this.isDeleting || !(isReplaced || rule !== undefined || this.#runsAgain(code))) {
-      member.isOver = true;
-      return;
-    }
-    this.#startIn(member, this.#backoffMs(exits.length));
+    if (rule?.action === 'restart-all') return this.restartAll(this.#backoffMs(member));
+    member.isOver = this.isDeleting || !(isReplaced || rule !== undefined || this.#runsAgain(code));
+    if (!member.isOver) this.#startIn(member, this.#backoffMs(member));
   }
 
-  #backoffMs(exits: number): number {
+  #backoffMs({ exits }: Member): number {
     return Math.min(this.#world.scenario.backoffMs * 2 ** (exits - 1), MAX_BACKOFF_MS);
   }
 

@@ -34,6 +34,8 @@ export class Member {
   /** By what its wall clock is off, and was turned. */
   wallOffMs: number;
   births = 0;
+  /** Of containers of it. */
+  exits = 0;
   /** When its last container ended. */
   endedAtMs = 0;
   container: Container | undefined;
