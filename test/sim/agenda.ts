@@ -124,12 +124,9 @@ export function isActing(by: Actor): boolean {
 }
 
 function isDead(by: Actor | undefined): boolean {
-  for (let it = by; it !== undefined; it = it.within) if (it.isDead) return true;
-  return false;
+  return by !== undefined && (by.isDead || isDead(by.within));
 }
 
 function frozenUntilMs(by: Actor | undefined): number {
-  let untilMs = 0;
-  for (let it = by; it !== undefined; it = it.within) untilMs = Math.max(untilMs, it.frozenUntilMs);
-  return untilMs;
+  return by === undefined ? 0 : Math.max(by.frozenUntilMs, frozenUntilMs(by.within));
 }

@@ -18,9 +18,9 @@ export class SimClock implements Clock {
     this.timers = {
       performance: { now: () => agenda.monoMs },
       // Node's timers take whole milliseconds, and at least one; they are often late.
-      setTimeout: (does, ms) => new SimTimer(agenda.in(Math.max(1, Math.trunc(ms)) + dice.short(6), by, does)),
+      setTimeout: (does, ms) => timerOf(agenda.in(Math.max(1, Math.trunc(ms)) + dice.short(6), by, does)),
       setInterval: (does, ms) => {
-        const timer = new SimTimer(agenda.in(ms, by, () => turn()));
+        const timer = timerOf(agenda.in(ms, by, () => turn()));
         const turn = (): void => {
           timer.entry = agenda.in(ms, by, turn);
           does();
@@ -37,14 +37,11 @@ export class SimClock implements Clock {
   }
 }
 
-class SimTimer implements Timer {
+interface SimTimer extends Timer {
   entry: Entry;
+}
 
-  constructor(entry: Entry) {
-    this.entry = entry;
-  }
-
-  unref(): Timer {
-    return this;
-  }
+function timerOf(entry: Entry): SimTimer {
+  const timer = { entry, unref: () => timer };
+  return timer;
 }

@@ -68,15 +68,11 @@ export type Loss = (typeof LOSSES)[number];
 
 export type Fault = { readonly atMs: number } & (
   | { readonly do: 'crash supervisor'; readonly who: number; readonly point: CrashPoint; readonly afterEvents: number }
-  | { readonly do: 'starve supervisor'; readonly who: number; readonly forMs: number }
-  | { readonly do: 'hang supervisor'; readonly who: number; readonly forMs: number }
+  | { readonly do: 'starve supervisor' | 'hang supervisor' | 'freeze'; readonly who: number; readonly forMs: number }
   | { readonly do: 'lose supervisors'; readonly who: number; readonly how: Loss }
-  | { readonly do: 'kill container'; readonly who: number; readonly oom: boolean }
-  | { readonly do: 'kill command'; readonly who: number; readonly oom: boolean }
-  | { readonly do: 'freeze'; readonly who: number; readonly forMs: number }
-  | { readonly do: 'pause'; readonly forMs: number }
+  | { readonly do: 'kill container' | 'kill command'; readonly who: number; readonly oom: boolean }
+  | { readonly do: 'pause' | 'wipe'; readonly forMs: number }
   | { readonly do: 'volume'; readonly how: VolumeTrouble; readonly forMs: number }
-  | { readonly do: 'wipe'; readonly forMs: number }
   | { readonly do: 'deafen'; readonly who: number }
   | { readonly do: 'turn clock'; readonly who: number; readonly byMs: number }
   | { readonly do: 'litter'; readonly name: string; readonly what: 'garbage' | 'empty' | 'kubexit' | 'leftover' }
