@@ -66,8 +66,6 @@ export class Laws {
   /** The last whole tombstone of each name, and the container that wrote it. */
   readonly #graves = new Map<string, Grave>();
   readonly #deadlines = new Map<Container, number>();
-  /** Members that were started, or healthy, as they said themselves. */
-  readonly #said = new Set<string>();
   readonly #misled = new Set<Container>();
   /** Members whose last container left because the mains had finished. */
   readonly #departed = new Map<Member, Container>();
@@ -87,11 +85,11 @@ export class Laws {
   }
 
   stepped(container: Container, step: Step): void {
-    const { config, name } = container.member;
-    if (this.#world.isTold) tellStep(this.#world, name, step);
+    const { member } = container;
+    if (this.#world.isTold) tellStep(this.#world, member.name, step);
     this.#world.judges('step');
     try {
-      isSoundStep(config, step);
+      isSoundStep(member.config, step);
     } catch (error) {
       this.breaks('step', container, (error as Error).message);
     }
@@ -104,8 +102,6 @@ export class Laws {
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
     judgeVerdict(container, step, this.breaks);
     if (isOnItsWay(after) && !isOnItsWay(before)) judgeTurn(container, step, this.breaks);
-    if (after.chronicle.started !== undefined) this.#said.add(`${name} started`);
-    if (after.chronicle.healthy !== undefined) this.#said.add(`${name} healthy`);
   }
 
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
@@ -227,7 +223,7 @@ export class Laws {
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
       this.#world.judges('gates');
-      const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.#said.has(`${name} ${condition}`);
+      const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.restarts.hasBeen(name, condition);
       if (isMet || optional) continue;
       if (isMisleading(this.#world, container, name) || isMixedUp(this.#world, container, name))
         this.#world.count('excused: a gate opened by what was there before');
@@ -242,47 +238,54 @@ export class Laws {
     if (last?.container === container && last.byInit && isWrittenOver(last.tombstone, tombstone, container))
       return this.#world.count('excused: a last word written over by a supervisor that had not heard of the end');
     this.#graves.set(member.name, { container, tombstone, byInit });
-    if (this.#world.agenda.nowMs < 0 || last === undefined) return this.#judgeDeath(container, tombstone);
-    if (last.container !== container) {
+    if (last?.container === container) this.#judgeNext(container, last.tombstone, tombstone);
+    else if (last !== undefined) {
       this.#world.judges('graves');
       if (last.container.order > container.order) this.breaks('graves', container, 'an older life wrote last');
-      return this.#judgeDeath(container, tombstone);
     }
-    const { tombstone: old } = last;
-    if (old.Died !== undefined) this.#world.judges('graves');
-    if (old.Died !== undefined)
-      for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
-        if (old[key] !== tombstone[key]) this.breaks('graves', container, `${key} of the dead was changed`);
-    const [before, after] = [old.Deadline, tombstone.Deadline];
-    const isAgain = old.StopReason === RESTART && (tombstone.PodRestarts ?? 0) > (old.PodRestarts ?? 0);
-    if (before !== undefined && !isAgain && (after === undefined || after > before))
-      this.breaks('deadline', container, `wrote ${before}, then ${after}`);
     this.#judgeDeath(container, tombstone);
   }
 
+  /** Of what its last tombstone said a death stays, and so does a deadline. */
+  #judgeNext(container: Container, old: Tombstone, tombstone: Tombstone): void {
+    if (old.Died !== undefined) {
+      this.#world.judges('graves');
+      for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
+        if (old[key] !== tombstone[key]) this.breaks('graves', container, `${key} of the dead was changed`);
+    }
+    const [before, after = Number.POSITIVE_INFINITY] = [old.Deadline, tombstone.Deadline];
+    const isAgain = old.StopReason === RESTART && (tombstone.PodRestarts ?? 0) > (old.PodRestarts ?? 0);
+    if (before !== undefined && !isAgain && after > before)
+      this.breaks('deadline', container, `wrote ${before}, then ${tombstone.Deadline}`);
+  }
+
   containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
-    container.member.endedAtMs = this.#world.agenda.nowMs;
+    const { member, command } = container;
+    const { gracePeriodMs } = member.config;
+    member.endedAtMs = this.#world.agenda.nowMs;
     const { stop } = container.brain?.state ?? {};
-    if (how === 'left' && stop?.reason === MAINS_FINISHED) this.#departed.set(container.member, container);
-    else this.#departed.delete(container.member);
+    if (how === 'left' && stop?.reason === MAINS_FINISHED) this.#departed.set(member, container);
+    else this.#departed.delete(member);
     this.#world.agenda.in(0, undefined, () => this.#dues.look());
-    if (how === 'killed') return this.#dues.lose(container.member);
+    if (how === 'killed') return this.#dues.lose(member);
     this.#world.judges('nothing lives');
-    this.#judgeTime(container);
-    if (isCommandAlive(container.member)) this.breaks('nothing lives', container, 'init leaves a living command');
-    const { command } = container;
+    // One that was asked to stop, and met no fault since, leaves by itself.
+    const [first] = container.asked;
+    if (first !== undefined && gracePeriodMs !== undefined && this.#world.calmAtMs <= first.atMs)
+      this.#world.judges('before the platform');
+    if (isCommandAlive(member)) this.breaks('nothing lives', container, 'init leaves a living command');
     if (container.hasLeftUnrecorded) {
       this.#world.count('excused: not written, as no supervisor acted');
       if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
         this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
-      return this.#dues.lose(container.member);
+      return this.#dues.lose(member);
     }
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.breaks('nothing lives', container, 'init leaves a living group that had no KILL');
     this.#judgeCode(container, code);
     const isWritten = ownTombstone(container)?.Died !== undefined;
-    if (isCut(this.#world, container)) {
-      if (!isWritten) this.#dues.lose(container.member);
+    if (isCut(container)) {
+      if (!isWritten) this.#dues.lose(member);
       return this.#world.count('excused: not written, the volume failed or the machine stood still');
     }
     this.#world.judges('recorded before exit');
@@ -310,13 +313,6 @@ export class Laws {
     this.breaks('before the platform', container, 'the platform’s KILL came first');
   }
 
-  /** A container that was asked to stop, and met no fault since, leaves by itself. */
-  #judgeTime({ asked, member }: Container): void {
-    const [first] = asked;
-    if (first !== undefined && member.config.gracePeriodMs !== undefined && this.#world.calmAtMs <= first.atMs)
-      this.#world.judges('before the platform');
-  }
-
   allRestarted(): void {
     this.#dues.begin();
     this.#departed.clear();
@@ -325,7 +321,7 @@ export class Laws {
   rebooted(): void {
     this.#departed.clear();
     this.#graves.clear();
-    this.#said.clear();
+    this.restarts.begin();
   }
 
   podEnded(isOver: boolean): void {
@@ -495,7 +491,7 @@ function hasLeftUnsaid(world: World, member: Member): boolean {
   const mains = mainsOf(world, member);
   return world.containers.some(
     (container) =>
-      (container.hasLeftUnrecorded || isCut(world, container)) &&
+      (container.hasLeftUnrecorded || isCut(container)) &&
       container.exitCode !== undefined &&
       mains.includes(container.member) &&
       isRestartedByRule(container.member.config, container.exitCode),

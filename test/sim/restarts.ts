@@ -50,8 +50,8 @@ export class Restarts extends Judge {
   /** Since when each was last started, or healthy, as it recorded itself. */
   readonly #since = new Map<string, number>();
   readonly #judged = new Set<Asked>();
-  /** The restarts that each has gone into. */
-  readonly #rounds = new Map<Container, readonly RestartAsk[]>();
+  /** The latest request that each has gone into a restart for. */
+  readonly #rounds = new Map<Container, number>();
   /** The restarts that tombstones have told of: by which member, and when first. */
   readonly #told: { readonly by: string; readonly requestedMs: number; readonly atMs: number }[] = [];
 
@@ -91,18 +91,26 @@ export class Restarts extends Judge {
     this.#told.push({ by, requestedMs, atMs: this.world.agenda.nowMs });
   }
 
-  isAsked(state: State): boolean {
-    const { restart } = state;
+  /** A reboot: nothing has started. */
+  begin(): void {
+    this.#since.clear();
+  }
+
+  /** Whether it has said so in this boot. */
+  hasBeen(name: string, condition: 'started' | 'healthy'): boolean {
+    return this.#since.has(`${name} ${condition}`);
+  }
+
+  isAsked({ restart }: State): boolean {
     return restart !== undefined && this.#asked.some(({ ask }) => ask.requestedMs === restart.requestedMs);
   }
 
   stepped(container: Container, { before, after, event }: Step): void {
     const { name } = container.member;
     const { nowMs, bootAtMs } = this.world.agenda;
-    if (before.chronicle.started === undefined && after.chronicle.started !== undefined)
-      this.#since.set(`${name} started`, nowMs);
-    if (before.chronicle.healthy === undefined && after.chronicle.healthy !== undefined)
-      this.#since.set(`${name} healthy`, nowMs);
+    for (const condition of ['started', 'healthy'] as const)
+      if (before.chronicle[condition] === undefined && after.chronicle[condition] !== undefined)
+        this.#since.set(`${name} ${condition}`, nowMs);
     const isNew = after.restart !== undefined && after.restart.requestedMs !== before.restart?.requestedMs;
     // A supervisor may repeat the request of the one before, and two members may ask in one millisecond.
     const isRepeated = this.#asked.some(
@@ -112,13 +120,14 @@ export class Restarts extends Judge {
       this.world.count('restart asked for: by a member itself');
       this.asked(after.restart);
     }
-    if (isNew) this.#rounds.set(container, [...(this.#rounds.get(container) ?? []), after.restart]);
+    if (isNew) this.#rounds.set(container, Math.max(after.restart.requestedMs, this.#rounds.get(container) ?? 0));
     const isJoined = event.type !== 'restartAsked' && !isBy(after.restart, name);
     if (isRestarting(after) && !isRestarting(before) && isJoined) this.world.count('restart joined');
     if ((isRestarting(after) || isNew) && after.deadline !== before.deadline) {
       const bornAtMs = Math.max(after.startedAtMs, before.restart?.againSinceMs ?? 0) + bootAtMs;
-      const graces = this.#graces(name, after).map((it) => ({ ...it, atMs: Math.max(it.atMs, bornAtMs) }));
-      // All requests that it has heard of count, also when a third one has joined.
+      // All requests that it may have heard of since its last restart count, also when a third one has joined.
+      const heard = this.#asked.filter(({ ask }) => takesPart(ask.among, name) && !hasPassed(after, ask));
+      const graces = heard.map(({ ask, atMs }) => ({ atMs: Math.max(atMs, bornAtMs), graceMs: ask.graceMs }));
       container.restarts = [...container.restarts, ...graces];
     }
     if (after.podRestarts > before.podRestarts) {
@@ -131,26 +140,11 @@ export class Restarts extends Judge {
       this.world.count('left in a restart');
   }
 
-  /** The grace periods of all requests that it may have heard of since its last restart. */
-  #graces(
-    name: string,
-    { restart }: State,
-  ): readonly { readonly atMs: number; readonly graceMs: number | undefined }[] {
-    const hasPassed = ({ requestedMs, among }: RestartAsk): boolean =>
-      restart?.passed?.some((it) => it.requestedMs === requestedMs && String(it.among) === String(among)) === true;
-    return this.#asked
-      .filter(({ ask }) => takesPart(ask.among, name) && !hasPassed(ask))
-      .map(({ ask, atMs }) => ({ atMs, graceMs: ask.graceMs }));
-  }
-
   /** Other exit codes than its last command's: gates that did not open again, or a rule that restarts all. */
   codesOf({ brain, command }: Container): readonly number[] {
     const { restart, podRestarts = 0 } = brain?.state ?? {};
     if (restart === undefined) return [];
-    return [
-      ...(podRestarts > 0 && command?.exit !== undefined ? [125] : []),
-      ...(restart.byRule === undefined ? [] : [restart.byRule]),
-    ];
+    return [podRestarts > 0 && command?.exit !== undefined ? 125 : [], restart.byRule ?? []].flat();
   }
 
   /** A command of this container, not its first, is about to be started. */
@@ -180,10 +174,9 @@ export class Restarts extends Judge {
     const requestedAtMs = restart.requestedMs + agenda.bootAtMs;
     for (const other of members) {
       const { command } = other.container ?? {};
-      if (other !== container.member && command !== undefined && takesPart(restart.among, other.name))
-        this.world.judges('all end before any starts');
-      if (other === container.member || !takesPart(restart.among, other.name) || !isCommandAlive(other)) continue;
-      if (command === undefined || command.bornAtMs >= requestedAtMs) continue;
+      if (other === container.member || command === undefined || !takesPart(restart.among, other.name)) continue;
+      this.world.judges('all end before any starts');
+      if (!isCommandAlive(other) || command.bornAtMs >= requestedAtMs) continue;
       if (this.#isExcused(container, other.name) || agenda.monoMs >= (deadline?.atMs ?? 0))
         this.world.count('excused: started again while one lives that could not be known of');
       else this.breaks('all end before any starts', container, `${other.name} still lives`);
@@ -214,17 +207,10 @@ export class Restarts extends Judge {
       return kubelet.endWhatIsLeft();
     }
     for (const [container, lastSpawned] of before) {
-      if (
-        kubelet.isDeleting ||
-        !container.isRunning ||
-        container.wasAlone ||
-        this.#isHeldUp(ask) ||
-        container.asked.length > 0
-      )
-        continue;
-      const { brain, member } = container;
+      if (kubelet.isDeleting || !container.isRunning || container.wasAlone || this.#isHeldUp(ask)) continue;
+      const { brain, member, command } = container;
       const state = brain?.state;
-      if (state === undefined || state.child.is === 'gone') continue;
+      if (container.asked.length > 0 || state === undefined || state.child.is === 'gone') continue;
       if (state.stop !== undefined && !isRestarting(state)) continue;
       if (isRestarting(state) && (state.restart?.requestedMs ?? 0) > ask.requestedMs) continue;
       if (isRestarting(state)) {
@@ -233,12 +219,14 @@ export class Restarts extends Judge {
       }
       if (this.#areGatesShut(member)) continue;
       // Another restart may have passed before the member that asked for this one heard of its own event.
-      const isStartedSince = container.lastSpawned > lastSpawned || (container.command?.bornAtMs ?? 0) > asked.atMs;
+      const isStartedSince = container.lastSpawned > lastSpawned || (command?.bornAtMs ?? 0) > asked.atMs;
       // Its first command has started after the request: there was nothing to restart.
       if (lastSpawned === 0 && isStartedSince) continue;
       if (state.restart?.requestedMs !== ask.requestedMs && this.#isAboutToStart(member, state))
         this.world.count('excused: restarted again before it had started');
-      else if (this.#hasGoneThrough(container, ask) && isStartedSince) this.world.count('lives again after a restart');
+      // The latest of several that wait takes the place of the others.
+      else if ((this.#rounds.get(container) ?? 0) >= ask.requestedMs && isStartedSince)
+        this.world.count('lives again after a restart');
       else if (this.#isGoneBeforeItLooked(container, asked))
         this.world.count('excused: a main that asked for a restart was over before this one could look');
       else if (this.#isReplacedUnread(ask))
@@ -246,12 +234,7 @@ export class Restarts extends Judge {
       else this.breaks('all live again', container, 'it was not restarted');
       this.world.judges('all live again');
     }
-    this.world.kubelet.endWhatIsLeft();
-  }
-
-  /** Through this one or a later one: the latest of several that wait takes the place of the others. */
-  #hasGoneThrough(container: Container, { requestedMs }: RestartAsk): boolean {
-    return (this.#rounds.get(container) ?? []).some((round) => round.requestedMs >= requestedMs);
+    kubelet.endWhatIsLeft();
   }
 
   /**
@@ -259,18 +242,13 @@ export class Restarts extends Judge {
    * it was gone before others could read from a volume that failed.
    */
   #isLostWithAsker(ask: RestartAsk): boolean {
-    const { containers, troubles, agenda } = this.world;
     const { requestedMs } = ask;
     const asker = this.#askerOf(ask);
     const isNext = ({ member, startedAtMs }: Container): boolean =>
       member === asker && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
-    const goneAtMs = asker?.endedAtMs || Number.POSITIVE_INFINITY;
-    const saidMs = requestedMs + agenda.bootAtMs;
-    const isUnread = troubles.some(
-      ({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, goneAtMs),
-    );
     const isTold = this.#told.some((it) => it.requestedMs === requestedMs);
-    return !isTold || isUnread || containers.some(isNext);
+    const isUnread = this.#isUnreadUntil(asker?.endedAtMs || Number.POSITIVE_INFINITY, requestedMs);
+    return !isTold || isUnread || this.world.containers.some(isNext);
   }
 
   /**
@@ -278,14 +256,15 @@ export class Restarts extends Judge {
    * its tombstone told of a later restart before they looked again.
    */
   #isReplacedUnread(ask: RestartAsk): boolean {
-    const { troubles, agenda } = this.world;
     const name = this.#askerOf(ask)?.name;
-    const saidMs = ask.requestedMs + agenda.bootAtMs;
     const later = this.#told.find(({ by, requestedMs }) => by === name && requestedMs > ask.requestedMs);
-    return troubles.some(
-      ({ atMs, toMs }) =>
-        atMs < saidMs + SEEN_LATE_MS && toMs > saidMs && later !== undefined && later.atMs < toMs + SEEN_LATE_MS,
-    );
+    return later !== undefined && this.#isUnreadUntil(later.atMs - SEEN_LATE_MS, ask.requestedMs);
+  }
+
+  /** The volume failed at the request or soon after it, and still at that time. */
+  #isUnreadUntil(ms: number, requestedMs: number): boolean {
+    const saidMs = requestedMs + this.world.agenda.bootAtMs;
+    return this.world.troubles.some(({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, ms));
   }
 
   /** The member that asked was over, or had a next container, before this one looked: it was young, or hung. */
@@ -328,6 +307,11 @@ export class Restarts extends Judge {
       return member?.container?.isRunning !== true || state?.chronicle.healthy === undefined;
     });
   }
+}
+
+/** It has been through this restart. */
+function hasPassed({ restart }: State, { requestedMs, among }: RestartAsk): boolean {
+  return restart?.passed?.some((it) => it.requestedMs === requestedMs && String(it.among) === String(among)) === true;
 }
 
 /** This member has asked by itself. */

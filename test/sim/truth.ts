@@ -65,7 +65,8 @@ export function isKept(world: World, member: Member): boolean {
 const TEND_MS = 6_000;
 
 /** The volume failed it between the end of its command and now. */
-export function isCut(world: World, container: Container): boolean {
+export function isCut(container: Container): boolean {
+  const { world } = container;
   const { died, diedMonotonic } = container.brain?.state.chronicle ?? {};
   // The machine stood still between the death and the exit: which of the two was due first is chance.
   if (died !== undefined && world.agenda.monoMs - (diedMonotonic ?? 0) > LATE_MS) return true;
