@@ -22,7 +22,11 @@ export function drawFaults(dice: Dice, pod: PodFacts): readonly Fault[] {
     faults.push({ do: 'restart all', atMs: dice.chance(0.5) ? afterAnEnd(dice, pod) : momentFor(dice, faults, pod) });
   if (dice.chance(0.1)) faults.push(...drawReplacement(dice, pod, momentFor(dice, faults, pod)));
   if (dice.chance(0.45)) faults.push(drawDeletion(dice, pod, momentFor(dice, faults, pod)));
-  return faults.sort((a, b) => a.atMs - b.atMs);
+  return faults.sort(byTime);
+}
+
+export function byTime(a: Fault, b: Fault): number {
+  return a.atMs - b.atMs;
 }
 
 function momentFor(dice: Dice, faults: readonly Fault[], { members }: PodFacts): number {
@@ -60,6 +64,15 @@ function drawReplacement(dice: Dice, { members, graceMs }: PodFacts, atMs: numbe
   ];
 }
 
+/** Of a request; undefined: it names none. */
+export function drawGrace(dice: Dice): number | undefined {
+  return dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]);
+}
+
+export function drawNames(dice: Dice, members: readonly MemberScenario[]): readonly string[] {
+  return members.filter(() => dice.chance(0.6)).map(({ config }) => config.name);
+}
+
 function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
   const { members, graceMs, session } = pod;
   const who = dice.int(members.length);
@@ -71,18 +84,14 @@ function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
     point: dice.pick<CrashPoint>(['between', 'before the commit', 'before the write', 'after']),
     afterEvents: dice.between(1, 4),
   });
-  const volume = (): Fault => ({
-    do: 'volume',
-    atMs,
-    how: dice.pick<VolumeTrouble>(['full', 'full', 'read-only', 'denied', 'slow']),
-    forMs,
-  });
+  const troubles: readonly [VolumeTrouble, ...VolumeTrouble[]] = ['full', 'full', 'read-only', 'denied', 'slow'];
+  const volume = (): Fault => ({ do: 'volume', atMs, how: dice.pick(troubles), forMs });
   const signal = (): Fault => ({ do: 'signal', atMs, who, signal: dice.pick([15, 15, 2, 10]) });
   const askSexton = (): Fault => ({
     do: 'sexton stop',
     atMs,
-    graceMs: dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]),
-    among: dice.chance(0.7) ? undefined : members.filter(() => dice.chance(0.6)).map(({ config }) => config.name),
+    graceMs: drawGrace(dice),
+    among: dice.chance(0.7) ? undefined : drawNames(dice, members),
   });
   const litter = (): Fault => ({
     do: 'litter',

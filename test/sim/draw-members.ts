@@ -1,6 +1,6 @@
 /** Random members and lives of commands. What a user would declare is drawn more often than what is merely possible. */
 import type { HttpAction, MemberConfig, Probe, RestartRule, Role, Rung, StartGate } from '../../src/core/config.ts';
-import { command, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
+import { ADAPTIVE_DRAIN, command, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
 import type { ChildScript, Reaction, Run } from '../core/host.ts';
 import type { Dice } from './dice.ts';
 import type { MemberScenario } from './scenario.ts';
@@ -14,10 +14,9 @@ export interface PodFacts {
 
 export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[] {
   const size = dice.pick([1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 5, dice.between(6, 8)]);
-  const roles = Array.from(
-    { length: size },
-    (_, index): Role => (index === 0 ? 'main' : dice.chance(size === 2 ? 0.85 : 0.65) ? 'sidecar' : 'main'),
-  );
+  const roles = Array.from({ length: size }, (_, index): Role => {
+    return index > 0 && dice.chance(size === 2 ? 0.85 : 0.65) ? 'sidecar' : 'main';
+  });
   const names = roles.map((role, index) => `${role === 'main' ? 'work' : 'proxy'}-${index}`);
   const mains = names.filter((_, index) => roles[index] === 'main');
   const hasGates = dice.chance(0.6);
@@ -90,7 +89,7 @@ function drawConfig(dice: Dice, { pod, role, name, gates, mains }: Draft): Membe
     lingerMs: role === 'sidecar' ? often(0, [300, 2_000]) : 0,
     restart: often<MemberConfig['restart']>(usual.restart, ['auto', 'never', 'on-failure', 'always']),
     // A sidecar that leaves with 143 where failures are restarted is restarted for ever, as declared.
-    exitCode: pod.policy === 'Never' ? often(usual.exitCode, EXIT_CODES) : usual.exitCode,
+    exitCode: pod.policy === 'Never' ? often<MemberConfig['exitCode']>(usual.exitCode, EXIT_CODES) : usual.exitCode,
     probes: {
       startup: drawProbe(dice, 'startup'),
       readiness: drawProbe(dice, 'readiness'),
@@ -122,24 +121,11 @@ const ALL_ON_88: RestartRule = { action: 'restart-all', codes: [RESTART_ALL_CODE
 const rungs = (...pairs: readonly (readonly [number, number?])[]): readonly Rung[] =>
   pairs.map(([signal, forMs]) => ({ signal, forMs }));
 const LADDERS = [rungs([15, 700], [2, 500], [9]), rungs([3, 1_500], [15]), rungs([9])] as const;
-const EXIT_CODES: readonly [MemberConfig['exitCode'], MemberConfig['exitCode']] = [
-  { kind: 'keep' },
-  { kind: 'zero-when-stopped' },
-];
+const EXIT_CODES = [{ kind: 'keep' }, { kind: 'zero-when-stopped' }] as const;
 const DRAINS: readonly [MemberConfig['drain'], ...MemberConfig['drain'][]] = [
   { kind: 'fixed', ms: 500 },
   { kind: 'fixed', ms: 2_500 },
-  {
-    kind: 'adaptive',
-    minMs: 200,
-    quietMs: 500,
-    maxMs: 3_000,
-    ports: [] as readonly number[],
-    ignore: [] as readonly string[],
-    neighbours: false,
-    newOnly: false,
-    inflight: false,
-  },
+  { ...ADAPTIVE_DRAIN, minMs: 200, quietMs: 500, maxMs: 3_000 },
 ];
 
 function drawProbe(dice: Dice, kind: 'startup' | 'readiness' | 'liveness'): Probe | undefined {
@@ -155,11 +141,8 @@ function drawProbe(dice: Dice, kind: 'startup' | 'readiness' | 'liveness'): Prob
 }
 
 function drawHook(dice: Dice, kind: string): MemberConfig['preStop'] {
-  return dice.pick<MemberConfig['preStop']>([
-    command(kind),
-    http(`/${kind}`),
-    { kind: 'sleep', ms: dice.pick([100, 3_000]) },
-  ]);
+  const sleep = { kind: 'sleep', ms: dice.pick([100, 3_000]) } as const;
+  return dice.pick<MemberConfig['preStop']>([command(kind), http(`/${kind}`), sleep]);
 }
 
 function http(path: string): HttpAction {
@@ -172,16 +155,14 @@ function http(path: string): HttpAction {
  */
 function drawLives(dice: Dice, config: MemberConfig): readonly ChildScript[] {
   const lives = Array.from({ length: dice.between(1, 3) }, () => drawLife(dice, config));
-  return lives.map((life, index) => {
-    const { errno: _errno, ...rest } = life;
-    if (index < lives.length - 1) return life;
-    return life.code === RESTART_ALL_CODE ? { ...rest, code: 0 } : rest;
-  });
+  const { errno: _errno, ...last } = lives.pop() ?? {};
+  return [...lives, last.code === RESTART_ALL_CODE ? { ...last, code: 0 } : last];
 }
 
 function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript {
-  const reaction = (): Reaction | undefined =>
-    dice.pick<Reaction | undefined>([
+  const on: Record<number, Reaction> = { 10: 'ignores' };
+  for (const signal of [15, 2, 3]) {
+    const drawn = dice.pick<Reaction | undefined>([
       undefined,
       { afterMs: 0, code: 0 },
       { afterMs: 150, code: 0 },
@@ -189,12 +170,8 @@ function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript
       { afterMs: 80, code: 3 },
       'ignores',
     ]);
-  const on: Record<number, Reaction> = {};
-  for (const signal of [15, 2, 3]) {
-    const drawn = reaction();
     if (drawn !== undefined) on[signal] = drawn;
   }
-  on[10] = 'ignores';
   const ends = dice.chance(role === 'main' ? 0.75 : 0.2);
   return {
     on,

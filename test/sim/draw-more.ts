@@ -3,6 +3,7 @@
  * what they are.
  */
 import { Dice } from './dice.ts';
+import { byTime, drawGrace, drawNames } from './draw-faults.ts';
 import { RESTART_ALL_CODE } from './draw-members.ts';
 import { type Fault, LOSSES, type MemberScenario, type Race, type Scenario } from './scenario.ts';
 
@@ -65,7 +66,7 @@ export function withLosses(scenario: Scenario): Scenario {
   const how = dice.pick(LOSSES);
   const lost = [...members.keys()].filter((who) => isOfAll || who === one);
   const losses = lost.map((who) => ({ do: 'lose supervisors', atMs: Math.max(0, atMs), who, how }) as const);
-  return { ...scenario, faults: [...faults, ...losses].sort((a, b) => a.atMs - b.atMs) };
+  return { ...scenario, faults: [...faults, ...losses].sort(byTime) };
 }
 
 /** What comes at the worst moment. */
@@ -86,7 +87,7 @@ export function drawRace(seed: number, members: readonly MemberScenario[]): Race
       who,
       at: 'prepared end',
       what: dice.pick(['sexton stop', 'sexton restart']),
-      graceMs: dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]),
+      graceMs: drawGrace(dice),
       among: dice.chance(0.7) ? undefined : [members[who]?.config.name ?? ''],
     };
   return dice.pick<Race>([
@@ -107,26 +108,20 @@ export function withRestarts(scenario: Scenario): Scenario {
   const dice = new Dice(scenario.seed, 3);
   if (!dice.chance(0.3)) return scenario;
   const members = scenario.members.map((member) => withCauses(dice, member));
-  const isQuiet = dice.chance(0.4);
-  const kept = isQuiet ? [] : scenario.faults;
+  const kept = dice.chance(0.4) ? [] : scenario.faults;
   const restarts = Array.from({ length: dice.pick([0, 1, 1, 1, 1, 2, 2, 3]) }, () => drawRestart(dice, members, kept));
   const [first] = restarts;
-  const close =
-    first !== undefined && dice.chance(0.2)
-      ? [{ ...drawRestart(dice, members, kept), atMs: first.atMs + dice.int(30) }]
-      : [];
-  const faults = [...kept, ...restarts, ...close].sort((a, b) => a.atMs - b.atMs);
+  if (first !== undefined && dice.chance(0.2))
+    restarts.push({ ...drawRestart(dice, members, kept), atMs: first.atMs + dice.int(30) });
+  const faults = [...kept, ...restarts].sort(byTime);
   return { ...scenario, members, faults, lastMs: scenario.lastMs + RESTARTED_MS };
 }
 
 function withCauses(dice: Dice, member: MemberScenario): MemberScenario {
   const { config } = member;
   if (config.role !== 'main' || !dice.chance(0.25)) return member;
-  const restartPodOn = {
-    codes: dice.chance(0.7) ? [7] : [],
-    liveness: config.probes.liveness !== undefined,
-    max: undefined,
-  };
+  const codes = dice.chance(0.7) ? [7] : [];
+  const restartPodOn = { codes, liveness: config.probes.liveness !== undefined, max: undefined };
   return { ...member, config: { ...config, restartPodOn } };
 }
 
@@ -134,12 +129,12 @@ function drawRestart(dice: Dice, members: readonly MemberScenario[], faults: rea
   const other = faults[dice.int(faults.length + 1)];
   const atMs =
     other === undefined || dice.chance(0.4) ? dice.int(14_000) : Math.max(0, other.atMs + dice.between(-1_500, 1_500));
-  const some = members.filter(() => dice.chance(0.6)).map(({ config }) => config.name);
+  const some = drawNames(dice, members);
   const isForSome = some.length > 0 && dice.chance(0.25);
   return {
     do: 'sexton restart',
     atMs,
-    graceMs: dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]),
+    graceMs: drawGrace(dice),
     among: isForSome ? some : undefined,
     byRule: !isForSome && dice.chance(0.15) ? RESTART_ALL_CODE : undefined,
   };

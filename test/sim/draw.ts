@@ -39,10 +39,7 @@ function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: 
 function drawStale(dice: Dice, { config }: MemberScenario, hasSession: boolean): readonly Stale[] {
   if (dice.chance(0.4)) return [];
   const is = dice.pick<Stale['is']>(['dead', 'dead', 'alive', 'garbage', 'empty', 'half', 'kubexit']);
-  const of = dice.pick<Stale['of']>([
-    'another boot',
-    'an earlier life',
-    hasSession ? 'another session' : 'another boot',
-  ]);
+  const other = hasSession ? 'another session' : 'another boot';
+  const of = dice.pick<Stale['of']>(['another boot', 'an earlier life', other]);
   return [{ name: config.name, is, of }];
 }
