@@ -3,7 +3,6 @@ import type { MemberConfig } from '../../src/core/config.ts';
 import { isRestarting } from '../../src/core/pod/restart.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
-import type { Breaks } from './judge.ts';
 import type { World } from './world.ts';
 
 /** From the request until the others can have recognized it. */
@@ -13,7 +12,7 @@ export const SEEN_LATE_MS = 6_000;
 const SEEN_SOON_MS = 1_000;
 
 /** A member must not call a stop of the pod a lone stop. */
-export function judgeVerdict(container: Container, { before, after }: Step, breaks: Breaks): void {
+export function judgeVerdict(container: Container, { before, after }: Step): void {
   const { world } = container;
   const { stop } = after;
   if (stop?.alone !== true || before.stop?.alone === true) return;
@@ -22,11 +21,12 @@ export function judgeVerdict(container: Container, { before, after }: Step, brea
   const { deletedAtMs } = world.kubelet;
   const askedAtMs = stop.atMs + world.agenda.bootAtMs;
   if (deletedAtMs !== undefined && deletedAtMs <= askedAtMs)
-    breaks('told apart', container, 'stopped alone, it says, and the pod was deleted');
+    world.laws.breaks('told apart', container, 'stopped alone, it says, and the pod was deleted');
 }
 
-/** One container was stopped alone just now: `breaks` when it serves on for others although it could know better. */
-export function watchLoneStop(world: World, container: Container, breaks: Breaks): void {
+/** One container was stopped alone just now. It must not serve on for others where it can know better. */
+export function watchLoneStop(container: Container): void {
+  const { world } = container;
   const { agenda } = world;
   const sinceMs = agenda.nowMs;
   // In a restart of some members it keeps the deadline of the restart. The others then ignore its stop.
@@ -54,7 +54,7 @@ export function watchLoneStop(world: World, container: Container, breaks: Breaks
     // A member that stopped for a reason of its own before the request keeps that reason, and its turn.
     const stop = container.brain?.state.stop;
     if (container.isRunning && stop?.waitsFor === 'turn' && stop.reason.startsWith('signal '))
-      breaks('told apart', container, 'it is stopped alone, and serves on as if the pod were');
+      world.laws.breaks('told apart', container, 'it is stopped alone, and serves on as if the pod were');
   });
 }
 

@@ -11,6 +11,7 @@ import type { Log } from '../../src/runtime/log/log.ts';
 import type { Machine } from '../../src/runtime/machine.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
+import type { Step } from '../core/life.ts';
 import { SimAccess } from './access.ts';
 import { type Actor, actor, freeze, isActing } from './agenda.ts';
 import { SimClock } from './clock.ts';
@@ -152,7 +153,20 @@ export class Brain implements Host {
     if (!this.isAble || (!isSecond && this.#dies('before the commit'))) return;
     this.#world.reductions += 1;
     this.state = reduction.state;
-    this.#world.laws.stepped(this.#container, { before, event, after: reduction.state, ...reduction });
+    const step = { before, event, after: reduction.state, ...reduction };
+    if (this.#world.isTold) this.#tell(step);
+    this.#world.laws.stepped(this.#container, step);
+  }
+
+  /** In the words of the timeline. */
+  #tell({ event, effects, before, after }: Step): void {
+    const tell = (what: string): void => this.#world.tell(this.#container.member.name, what);
+    if (event.type !== 'ticked') tell(`hears ${event.type}`);
+    if (before.phase !== after.phase) tell(`is ${after.phase}`);
+    for (const effect of effects) {
+      if (effect.type === 'log') tell(`says: ${effect.message}`);
+      else tell(`does ${effect.type} ${'signal' in effect ? effect.signal : ''}`);
+    }
   }
 
   #dies(point: CrashPoint): boolean {

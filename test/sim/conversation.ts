@@ -16,7 +16,7 @@ import { Container, type SimSupervisor } from './container.ts';
 import { Dice } from './dice.ts';
 import { draw } from './draw.ts';
 import type { Notice } from './reflexes.ts';
-import { Content } from './volume.ts';
+import { Content, type Holder } from './volume.ts';
 import { World } from './world.ts';
 
 const { SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGKILL } = constants.signals;
@@ -225,7 +225,11 @@ export function converse(seed: number): Conversation {
       if (it?.isRunning !== true || (container.queue.length > 0 && !isAsleep && !isAlone)) return;
       takesBack = true;
       const says = dice.pick<Notice>(['said', 'said', 'ended', 'asked', 'gone']);
-      play({ do: 'end peer', peer, says }, () => it.end(container, says));
+      play({ do: 'end peer', peer, says }, () => {
+        it.isRunning = false;
+        container.hearOfMain(it.hostId, says);
+        for (const end of it.ends) end();
+      });
       // A stop request may come before a supervisor that is awake has taken the reflex back.
       if (!isAsleep && !isAlone && container.isRunning && dice.chance(0.5)) signal(SIGTERM);
     };
@@ -291,20 +295,10 @@ export function converse(seed: number): Conversation {
 }
 
 /** A peer as the model has it. */
-class Peer {
-  isRunning = true;
-  readonly ends: (() => void)[] = [];
-  readonly #hostId: string;
-
-  constructor(hostId: string) {
-    this.#hostId = hostId;
-  }
-
-  end(container: Container, says: Notice): void {
-    this.isRunning = false;
-    container.hearOfMain(this.#hostId, says);
-    for (const end of this.ends) end();
-  }
+interface Peer extends Holder {
+  readonly hostId: string;
+  isRunning: boolean;
+  readonly ends: (() => void)[];
 }
 
 function modelOf(seed: number, startsAtOnce: boolean) {
@@ -318,8 +312,11 @@ function modelOf(seed: number, startsAtOnce: boolean) {
   const [member] = world.members;
   if (member === undefined) throw new Error('a world without members');
   const said: string[] = [];
-  const peers = PEERS.map(({ hostId }) => new Peer(hostId));
-  for (const [n, { name }] of PEERS.entries()) world.volume.sockets.set(name, peers[n] as Peer);
+  const peers = PEERS.map(({ name, hostId }) => {
+    const peer: Peer = { hostId, isRunning: true, ends: [] };
+    world.volume.sockets.set(name, peer);
+    return peer;
+  });
   world.parts = { ...world.parts, onEnd: (holder, then) => void (holder as Peer).ends.push(then) };
   const container = new Container(world, member, (_, by, wokenBy) => new Listener(by, wokenBy, said));
   member.container = container;

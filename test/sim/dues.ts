@@ -49,7 +49,7 @@ export class Dues extends Judge {
       this.world.judges('mains end sidecars');
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
       const epoch = this.#epoch;
-      expectDecision(this.world, member, this.breaks);
+      expectDecision(this.world, member);
       agenda.at(atMs, undefined, () => this.#judgeEnd(member, epoch));
     }
   }

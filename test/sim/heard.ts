@@ -2,7 +2,7 @@
 import { restartsAll, restartsIfKilled } from '../../src/core/restart.ts';
 import { isPrompt } from './alone.ts';
 import type { Container } from './container.ts';
-import { type Breaks, Judge } from './judge.ts';
+import { Judge } from './judge.ts';
 import { SETTLING_MS } from './on-record.ts';
 import type { Fault } from './scenario.ts';
 import { isOf, isRecorded, mainsOf } from './truth.ts';
@@ -14,7 +14,7 @@ const SOON_MS = 3_500;
 const HARMLESS: ReadonlySet<Fault['do']> = new Set(['kill container', 'kill command', 'signal']);
 
 /** The mains of this sidecar have finished just now. */
-export function expectDecision(world: World, member: Member, breaks: Breaks): void {
+export function expectDecision(world: World, member: Member): void {
   const { agenda, scenario } = world;
   const { container } = member;
   const sinceMs = agenda.nowMs;
@@ -32,7 +32,7 @@ export function expectDecision(world: World, member: Member, breaks: Breaks): vo
     // A reflex has acted on it, and the supervisor sleeps on.
     if (container.isStoppedByInit) return;
     if (state?.child.is === 'alive' && state.stop === undefined && state.failing === undefined)
-      breaks('mains end sidecars', member.name, 'it hears late of the end of its mains');
+      world.laws.breaks('mains end sidecars', member.name, 'it hears late of the end of its mains');
   });
 }
 

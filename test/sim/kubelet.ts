@@ -77,7 +77,7 @@ export class Kubelet {
     if (container === undefined || this.isDeleting) return;
     this.#replaced.add(member);
     this.#ask(container);
-    watchLoneStop(this.#world, container, this.#world.laws.breaks);
+    watchLoneStop(container);
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));
   }
 

@@ -27,7 +27,6 @@ import { earlyKill } from './kills.ts';
 import { Lost } from './lost.ts';
 import { SETTLING_MS } from './on-record.ts';
 import { Restarts } from './restarts.ts';
-import { tellStep } from './tell-step.ts';
 import {
   DOUBTED_MS,
   hasSaidFinal,
@@ -85,11 +84,9 @@ export class Laws {
   }
 
   stepped(container: Container, step: Step): void {
-    const { member } = container;
-    if (this.#world.isTold) tellStep(this.#world, member.name, step);
     this.#world.judges('step');
     try {
-      isSoundStep(member.config, step);
+      isSoundStep(container.member.config, step);
     } catch (error) {
       this.breaks('step', container, (error as Error).message);
     }
@@ -100,8 +97,8 @@ export class Laws {
     const wasFree = before.stop === undefined || (isRestarting(before) && !isRestarting(after));
     if (wasFree && after.stop !== undefined) this.#judgeWish(container, step);
     if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
-    judgeVerdict(container, step, this.breaks);
-    if (isOnItsWay(after) && !isOnItsWay(before)) judgeTurn(container, step, this.breaks);
+    judgeVerdict(container, step);
+    if (isOnItsWay(after) && !isOnItsWay(before)) judgeTurn(container, step);
   }
 
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */

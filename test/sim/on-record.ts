@@ -1,6 +1,5 @@
 /** Once the volume has worked for some time, each member that lives has its own tombstone there, and its own handle. */
 import type { Container } from './container.ts';
-import type { Breaks } from './judge.ts';
 import { ownTombstone } from './truth.ts';
 import type { World } from './world.ts';
 
@@ -8,17 +7,17 @@ import type { World } from './world.ts';
 export const SETTLING_MS = 12_000;
 const LAW = 'on record';
 
-export function expectRecords(world: World, breaks: Breaks): void {
-  const { agenda, calmAtMs } = world;
+export function expectRecords(world: World): void {
+  const { agenda, calmAtMs, laws } = world;
   agenda.at(calmAtMs + SETTLING_MS, undefined, () => {
-    if (world.calmAtMs !== calmAtMs) return expectRecords(world, breaks);
+    if (world.calmAtMs !== calmAtMs) return expectRecords(world);
     const { volume } = world;
     for (const { name, container } of world.members) {
       if (container === undefined || !isSettled(container)) continue;
       world.judges(LAW);
-      if (ownTombstone(container) === undefined) breaks(LAW, name, 'it lives, and has no tombstone');
+      if (ownTombstone(container) === undefined) laws.breaks(LAW, name, 'it lives, and has no tombstone');
       if (volume.canHoldSockets && volume.sockets.get(name) !== container)
-        breaks(LAW, name, 'it lives, and its handle is not there');
+        laws.breaks(LAW, name, 'it lives, and its handle is not there');
     }
   });
 }

@@ -6,11 +6,10 @@ import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
-import type { Breaks } from './judge.ts';
 import { dependentsOf, hasSeenFailure, isCommandAlive, isOf, mainsOf, quorumHasFinished } from './truth.ts';
 import type { Member, World } from './world.ts';
 
-export function judgeTurn(container: Container, { after, before, event }: Step, breaks: Breaks): void {
+export function judgeTurn(container: Container, { after, before, event }: Step): void {
   const { member, world } = container;
   const { stop, deadline, now, restart } = after;
   if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'leftovers') return;
@@ -32,6 +31,7 @@ export function judgeTurn(container: Container, { after, before, event }: Step, 
   );
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
+  const law = config.role === 'sidecar' ? 'sidecars outlive mains' : 'order';
   // A reflex of init acts on what the supervisor had left behind by then.
   const knowing = event.type === 'stopSent' ? container.reflexes.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
@@ -45,7 +45,7 @@ export function judgeTurn(container: Container, { after, before, event }: Step, 
       world.count('excused: ended for a restart after one that has started again');
     else if (isPassedOn || isUnseen || isHidden(world, other))
       world.count('excused: stopped before one that it could not see');
-    else breaks(config.role === 'sidecar' ? 'sidecars outlive mains' : 'order', container, `${other.name} still lives`);
+    else world.laws.breaks(law, container, `${other.name} still lives`);
   }
 }
 

@@ -117,7 +117,7 @@ export class World {
   run(): void {
     this.kubelet.start();
     for (const fault of this.scenario.faults) this.agenda.at(fault.atMs, undefined, () => befall(this, fault));
-    expectRecords(this, this.laws.breaks);
+    expectRecords(this);
     this.agenda.at(this.scenario.lastMs, undefined, () => this.kubelet.endWhatIsLeft());
     const endMs = this.scenario.lastMs + HOUR_MS;
     while (!this.kubelet.isOver && this.agenda.step(endMs)) if (this.laws.breach !== undefined) return;
