@@ -249,8 +249,7 @@ export class Container {
     this.#seq += 1;
     const before = this.queue.at(-1);
     const isInstant = event.type === 'stopSent' && event.isByMains && before?.atMs === this.world.agenda.monoMs;
-    const { mono, wall } = this.#now;
-    const at = instantAt({ mono, wall }, mono + (isInstant ? 1 : 0));
+    const at = instantAt(this.now, this.now.mono + (isInstant ? 1 : 0));
     const queued = { seq: this.#seq, atMs: at.mono, wall: at.wall, event, isOnce };
     this.queue.push(queued);
     this.brain?.awaken(leastMs);
@@ -260,7 +259,7 @@ export class Container {
     if (this.isAlone) this.#endWithMains();
   }
 
-  get #now(): Instant {
+  get now(): Instant {
     return { mono: this.world.agenda.monoMs, wall: this.world.wallOf(this.member) };
   }
 

@@ -1,8 +1,9 @@
-import { formatRequest, requestFileOf, type StopRequest } from '../../src/core/format/stop-request.ts';
+/** What befalls a pod: faults at any time, and requests of `sexton stop` and `sexton restart`. */
+import { formatRequest, RESTART_VERSION, requestFileOf, type StopRequest } from '../../src/core/format/stop-request.ts';
 import { rfc3339 } from '../../src/core/time.ts';
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
-import { askToRestart } from './restarts.ts';
+import { BY_FAULT } from './restarts.ts';
 import { type Fault, lengthOf, type Request } from './scenario.ts';
 import { drop } from './stale.ts';
 import { ownTombstone } from './truth.ts';
@@ -107,17 +108,26 @@ function crash(container: Container | undefined, { point, afterEvents }: Fault &
 }
 
 /** `sexton stop` by any container of the pod. `first` reads its own at once. */
-export function ask(world: World, { graceMs, among }: Request, first?: Container): void {
-  const words = { Version: 1, By: 'sexton stop' };
-  const asked = leaveRequests(world, { graceMs, among }, words, first);
+export function ask(world: World, request: Request, first?: Container): void {
+  const asked = leaveRequests(world, request, { Version: 1, By: 'sexton stop' }, first);
   world.laws.requests.left(asked);
-  for (const container of asked) container.requests.push({ atMs: world.agenda.nowMs, graceMs });
+  for (const container of asked) container.requests.push({ atMs: world.agenda.nowMs, graceMs: request.graceMs });
+}
+
+/** `sexton restart`, in the same way. */
+export function askToRestart(world: World, request: Request, first?: Container): void {
+  const asked = leaveRequests(world, request, { Version: RESTART_VERSION, By: BY_FAULT }, first);
+  if (asked.length === 0) return;
+  const { graceMs, byRule } = request;
+  const among = request.among && asked.map(({ member }) => member.name);
+  const requestedMs = Math.round(world.agenda.monoMs);
+  world.laws.restarts.asked({ requestedMs, by: BY_FAULT, graceMs, among, byRule }, asked);
 }
 
 /** A file for each member that lives by its tombstone, and for `first`, whose end has come just now. Returns whose. */
-export function leaveRequests(
+function leaveRequests(
   world: World,
-  { graceMs, among, byRule }: Request & { readonly byRule?: number | undefined },
+  { graceMs, among, byRule }: Request,
   words: Pick<StopRequest, 'Version' | 'By'>,
   first?: Container,
 ): readonly Container[] {
@@ -146,11 +156,8 @@ export function leaveRequests(
       At: rfc3339(world.wallOf(member)),
       RequestedMonotonic: Math.round(agenda.monoMs),
     };
-    const mark = dice
-      .int(2 ** 30)
-      .toString(16)
-      .padStart(12, '0');
-    volume.put(requestFileOf(member.name, mark), new Content(formatRequest(request)));
+    const mark = dice.int(2 ** 30).toString(16);
+    volume.put(requestFileOf(member.name, mark.padStart(12, '0')), new Content(formatRequest(request)));
   }
   return alive;
 }

@@ -42,7 +42,6 @@ export class Lost extends Judge {
     if (lostAtMs === undefined || first === undefined) return;
     if (command === undefined || command.exit !== undefined) return this.ended(container);
     const graceMs = member.config.gracePeriodMs;
-    const endMs = first.atMs + (graceMs ?? Number.POSITIVE_INFINITY);
     const isMeant = (): boolean => container.command === command && command.exit === undefined;
     if (command.bornAtMs > first.atMs) return;
     this.#after(container, stopsByMs(container, first.atMs, lostAtMs), () => {
@@ -52,7 +51,7 @@ export class Lost extends Judge {
         this.breaks(LAW, container, 'it was asked to stop, and its command knows nothing');
     });
     if (graceMs !== undefined)
-      this.#after(container, Math.max(endMs, lostAtMs), () => {
+      this.#after(container, Math.max(first.atMs + graceMs, lostAtMs), () => {
         if (isMeant()) this.breaks(LAW, container, 'its command lives on when the grace period is over');
       });
   }

@@ -4,8 +4,7 @@
  */
 import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
-import { ask } from './faults.ts';
-import { askToRestart } from './restarts.ts';
+import { ask, askToRestart } from './faults.ts';
 import type { Race } from './scenario.ts';
 
 /** Its init is at this point: what is to come then comes before anything else does. False: nothing is. */

@@ -132,7 +132,7 @@ export class SimReflexes {
       world.count('prepared end that could not be written');
       return false;
     }
-    const at = { mono: world.agenda.monoMs, wall: world.wallOf(member) };
+    const at = this.#container.now;
     const moments = [...queue.map((queued) => momentOf(queued, at)), at];
     const status = statusOf(event);
     const text = fill(end.text, { moments, code: status });
@@ -230,7 +230,7 @@ export class SimReflexes {
   /** What follows from it is what would have followed from the record of their deaths. */
   #compare(state: State, { mains, signal }: EndWith): void {
     const { world, member } = this.#container;
-    const at = { mono: world.agenda.monoMs, wall: world.wallOf(member) };
+    const at = this.#container.now;
     world.judges('reflex');
     const why = differenceOf(member.config, state, { mains: mains.map(({ path }) => memberAt(path)), signal, at });
     if (why !== undefined) world.laws.breaks('reflex', this.#container, why);

@@ -1,11 +1,11 @@
 /**
- * Restarts in place: how they are asked for, and what must come of them.
+ * What must come of restarts in place.
  *
  * Law "all end before any starts": no command is started again while one lives that the restart is to end.
  * Law "gates": a command is started again only after its gates have opened again.
  * Law "all live again": all commands live after a restart that nothing interrupted.
  */
-import { isRequestFor, RESTART_VERSION } from '../../src/core/format/stop-request.ts';
+import { isRequestFor } from '../../src/core/format/stop-request.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { isRestarting, takesPart } from '../../src/core/pod/restart.ts';
 import type { RestartAsk, State } from '../../src/core/state/state.ts';
@@ -13,28 +13,13 @@ import type { Step } from '../core/life.ts';
 import { SEEN_LATE_MS } from './alone.ts';
 import type { Container } from './container.ts';
 import { RESTARTED_MS } from './draw-more.ts';
-import { leaveRequests } from './faults.ts';
 import { Judge } from './judge.ts';
 import { SETTLING_MS } from './on-record.ts';
-import type { Request } from './scenario.ts';
 import { isCommandAlive, isOf } from './truth.ts';
-import type { Member, World } from './world.ts';
+import type { Member } from './world.ts';
 
-const BY_FAULT = 'sexton restart';
-
-/** `sexton restart` by any container of the pod. `first` reads its own at once. */
-export function askToRestart(
-  world: World,
-  { graceMs, among, byRule }: Request & { readonly byRule?: number | undefined },
-  first?: Container,
-): void {
-  const words = { Version: RESTART_VERSION, By: BY_FAULT };
-  const containers = leaveRequests(world, { graceMs, among, byRule }, words, first);
-  if (containers.length === 0) return;
-  const names = among && containers.map(({ member }) => member.name);
-  const requestedMs = Math.round(world.agenda.monoMs);
-  world.laws.restarts.asked({ requestedMs, by: BY_FAULT, graceMs, among: names, byRule }, containers);
-}
+/** Who has asked if no member has by itself. */
+export const BY_FAULT = 'sexton restart';
 
 interface Asked {
   readonly ask: RestartAsk;

@@ -56,10 +56,11 @@ export interface MemberScenario {
 
 export type CrashPoint = 'between' | 'before the commit' | 'before the write' | 'after';
 
-/** `among`: of these only. */
+/** `among`: of these only. `byRule`: a restart that the rule for this code asks for. */
 export interface Request {
   readonly graceMs: number | undefined;
   readonly among: readonly string[] | undefined;
+  readonly byRule?: number | undefined;
 }
 
 /** What becomes of each supervisor from then on. One that starts meets it right after its first commit. */
@@ -78,8 +79,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly do: 'litter'; readonly name: string; readonly what: 'garbage' | 'empty' | 'kubexit' | 'leftover' }
   | { readonly do: 'replace'; readonly who: number; readonly graceMs: number }
   | { readonly do: 'signal'; readonly who: number; readonly signal: number }
-  | ({ readonly do: 'sexton stop' } & Request)
-  | ({ readonly do: 'sexton restart'; readonly byRule: number | undefined } & Request)
+  | ({ readonly do: 'sexton stop' | 'sexton restart' } & Request)
   | { readonly do: 'delete'; readonly graceMs: number; readonly evicts: boolean }
   | { readonly do: 'reboot'; readonly downMs: number }
   /** By the rule of a container that is no member. */
