@@ -44,12 +44,12 @@ export class Dues extends Judge {
     const { members, agenda, calmAtMs } = this.world;
     for (const member of members) {
       if (member.config.role !== 'sidecar' || member.isOver || this.#due.has(member)) continue;
-      if (!quorumHasFinished(this.world, member) || isKept(this.world, member)) continue;
+      if (!quorumHasFinished(member) || isKept(member)) continue;
       this.#due.add(member);
       this.world.judges('mains end sidecars');
       const atMs = Math.max(agenda.nowMs, calmAtMs) + this.#boundMs();
       const epoch = this.#epoch;
-      expectDecision(this.world, member);
+      expectDecision(member);
       agenda.at(atMs, undefined, () => this.#judgeEnd(member, epoch));
     }
   }
@@ -81,7 +81,7 @@ export class Dues extends Judge {
     // No member can tell that a lost one is gone, so a sidecar that may serve it has no end.
     const isHidden = !volume.sockets || faults.some((fault) => HIDING.has(fault.do));
     const isTraceless = isHidden && [...this.#lost].some((lost) => lost !== member && lost.isOver);
-    const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(this.world, member);
+    const sinceMs = isRestless || isTraceless ? undefined : dueSinceMs(member);
     // A replaced container that ignores its signal ends with its grace period, and only then comes back.
     const replacedMs = faults.flatMap((fault) =>
       fault.do === 'replace' && fault.who === member.index ? [fault.atMs + fault.graceMs] : [],

@@ -14,7 +14,8 @@ const SOON_MS = 3_500;
 const HARMLESS: ReadonlySet<Fault['do']> = new Set(['kill container', 'kill command', 'signal']);
 
 /** The mains of this sidecar have finished just now. */
-export function expectDecision(world: World, member: Member): void {
+export function expectDecision(member: Member): void {
+  const { world } = member;
   const { agenda, scenario } = world;
   const { container } = member;
   const sinceMs = agenda.nowMs;
@@ -23,7 +24,7 @@ export function expectDecision(world: World, member: Member): void {
   // Where a rule restarts all, a death that was found at the start is doubted.
   const mayDoubt = world.members.some(({ config }) => restartsAll(config));
   if (container === undefined || mayDoubt || !isPlain || !isPrompt(world) || !isUndisturbed(world, sinceMs)) return;
-  if (!mainsOf(world, member).every((main) => canHear(world, container, main))) return;
+  if (!mainsOf(member).every((main) => canHear(container, main))) return;
   world.count('hears of the end of its mains');
   agenda.in(SOON_MS + 4 * member.scenario.bootMs, undefined, () => {
     const { state } = container;
@@ -37,11 +38,11 @@ export function expectDecision(world: World, member: Member): void {
 }
 
 /** It knows this life of the main, which has recorded its end, or whose handle it held. */
-function canHear(world: World, by: Container, main: Member): boolean {
+function canHear(by: Container, main: Member): boolean {
   const { config, container } = main;
   const seen = by.state?.peers?.[config.name];
   if (container === undefined || seen === undefined || !isOf(container, seen.tombstone)) return false;
-  const isMissed = world.scenario.policy === 'Never' && seen.liveness === 'held' && !restartsIfKilled(config);
+  const isMissed = by.world.scenario.policy === 'Never' && seen.liveness === 'held' && !restartsIfKilled(config);
   return isRecorded(main) || isMissed;
 }
 

@@ -105,8 +105,8 @@ export class Laws {
   heldUntilMainsEnded(container: Container): void {
     this.#world.judges('sidecars outlive mains');
     const askedAtMs = container.asked.at(-1)?.atMs ?? 0;
-    for (const main of mainsOf(this.#world, container.member).filter(isCommandAlive))
-      if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs && !isBackFromStop(this.#world, main))
+    for (const main of mainsOf(container.member).filter(isCommandAlive))
+      if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs && !isBackFromStop(main))
         this.breaks('sidecars outlive mains', container, `${main.name} still lives`);
   }
 
@@ -161,8 +161,7 @@ export class Laws {
     if (memo?.text !== before) return this.breaks('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
     const known = read && { ...read.state, hasCaughtUp: memo.state.hasCaughtUp };
-    if (before.endsWith(`"state":${JSON.stringify(known)}}`)) return;
-    if (!isDeepStrictEqual(JSON.parse(before).state, JSON.parse(JSON.stringify(known ?? null))))
+    if (!before.endsWith(`"state":${JSON.stringify(known)}}`))
       this.breaks('sleep', container, 'what is read of the memo is not what was written');
   }
 
@@ -222,7 +221,7 @@ export class Laws {
       this.#world.judges('gates');
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.restarts.hasBeen(name, condition);
       if (isMet || optional) continue;
-      if (isMisleading(this.#world, container, name) || isMixedUp(this.#world, container, name))
+      if (isMisleading(container, name) || isMixedUp(container, name))
         this.#world.count('excused: a gate opened by what was there before');
       else this.breaks('gates', container, `started before ${name} was ${condition}`);
     }
@@ -356,32 +355,26 @@ export class Laws {
       this.#world.judges('no main without its sidecar');
     for (const [sidecar, last] of this.#departed) {
       if (!sidecar.isOver || sidecar.config.when === 'any') continue;
-      if (!mainsOf(this.#world, sidecar).includes(container.member)) continue;
-      if (isBroughtBack(this.#world, sidecar) || this.#misled.has(last)) continue;
+      if (!mainsOf(sidecar).includes(container.member)) continue;
+      if (isBroughtBack(sidecar) || this.#misled.has(last)) continue;
       this.breaks('no main without its sidecar', container, `started when ${sidecar.name} had left for good`);
     }
   }
 
   /** A decision to stop has a true reason. */
   #judgeWish(container: Container, { after }: Step): void {
-    this.#world.judges('no healthy one is disturbed');
-    const { stop } = after;
-    const isAsked = container.asked.length > 0 || container.requests.length > 0;
+    const law = 'no healthy one is disturbed';
+    this.#world.judges(law);
     if (isRestarting(after)) {
-      if (!this.restarts.isAsked(after))
-        this.breaks('no healthy one is disturbed', container, 'it restarts without a request');
-      return;
+      if (!this.restarts.isAsked(after)) this.breaks(law, container, 'it restarts without a request');
+    } else if (after.stop?.origin === 'platform') {
+      if (!isAskedToStop(container)) this.breaks(law, container, 'it stops without a request');
+    } else if (!quorumHasFinished(container.member)) {
+      const why = misleading(container);
+      if (why === undefined) return this.breaks(law, container, 'it stops although its mains have not finished');
+      this.#misled.add(container);
+      this.#world.count(`excused: ${why}`);
     }
-    if (stop?.origin === 'platform') {
-      if (!isAsked) this.breaks('no healthy one is disturbed', container, 'it stops without a request');
-      return;
-    }
-    if (quorumHasFinished(this.#world, container.member)) return;
-    const why = misleading(this.#world, container);
-    if (why === undefined)
-      return this.breaks('no healthy one is disturbed', container, 'it stops although its mains have not finished');
-    this.#misled.add(container);
-    this.#world.count(`excused: ${why}`);
   }
 
   #judgeDeath(container: Container, { Died, ExitCode, Reason }: Tombstone): void {
@@ -394,23 +387,19 @@ export class Laws {
   }
 
   #judgeCode(container: Container, code: number): void {
-    const { command, member, asked, requests } = container;
+    const { command, member, asked } = container;
     const { exitCode } = member.config;
     if (exitCode.kind === 'map' || member.hasFailedStarts || isBornInVain(container)) return;
     this.#world.judges('exit codes');
-    const isMisled = isBroughtBack(this.#world, member) || this.#misled.has(container);
-    const isStopped = asked.length > 0 || requests.length > 0 || isMisled || quorumHasFinished(this.#world, member);
+    const isMisled = isBroughtBack(member) || this.#misled.has(container);
+    const isStopped = isAskedToStop(container) || isMisled || quorumHasFinished(member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
-    const status = command?.exit === undefined ? undefined : statusOf(command.exit);
     if (code !== 0 && exitCode.kind === 'zero-when-stopped' && isStoppedByRequest(container))
       this.breaks('exit codes', container, `left with ${code}, and was asked to stop`);
-    const allowed =
-      status === undefined
-        ? [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])]
-        : [status];
-    if (code !== 0 || !isSpared)
-      if (![...allowed, ...this.restarts.codesOf(container)].includes(code))
-        this.breaks('exit codes', container, `left with ${code}, not ${allowed.join(' or ')}`);
+    const before = [125, ...asked.map(({ signal }) => 128 + signal), ...(isStopped ? [143, 0] : [])];
+    const allowed = command?.exit === undefined ? before : [statusOf(command.exit)];
+    if ((code !== 0 || !isSpared) && ![...allowed, ...this.restarts.codesOf(container)].includes(code))
+      this.breaks('exit codes', container, `left with ${code}, not ${allowed.join(' or ')}`);
   }
 
   #hasCompleted(name: string): boolean {
@@ -432,7 +421,8 @@ export class Laws {
  * seen when the rest was wiped away. A death that nothing ties to another pod is believed after 10 s, if no container
  * of that name could write until then.
  */
-function isMisleading(world: World, by: Container, gate: string): boolean {
+function isMisleading(by: Container, gate: string): boolean {
+  const { world } = by;
   const { stale, sockets } = world.scenario.volume;
   const isWiped = world.meets('wipe');
   const member = world.memberNamed(gate);
@@ -451,25 +441,30 @@ function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Co
   return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'endWritten'));
 }
 
+function isAskedToStop({ asked, requests }: Container): boolean {
+  return asked.length > 0 || requests.length > 0;
+}
+
 /** Its turn has come: pre-stop, then the ladder. From here on there is no way back. */
 function isOnItsWay({ stop, climb }: Step['after']): boolean {
   return climb?.why === 'stop' || stop?.waitsFor === 'pre-stop';
 }
 
 /** Why it takes mains for finished that are not; undefined: it should know better. */
-function misleading(world: World, container: Container): string | undefined {
-  const { member, reflexes } = container;
-  if (isBroughtBack(world, member)) return 'a main that was replaced said that it is final';
+function misleading(container: Container): string | undefined {
+  const { member, reflexes, world } = container;
+  if (isBroughtBack(member)) return 'a main that was replaced said that it is final';
   if (isToldNothing(world)) return 'no member could tell that all were restarted';
   if (reflexes.isEndedUnsure) return 'init alone cannot know whether a main that was killed comes back';
-  if (hasLeftUnsaid(world, member)) return 'a main could not write down the code that a rule restarts';
+  if (hasLeftUnsaid(member)) return 'a main could not write down the code that a rule restarts';
   if (isMisledBySilence(container)) return 'a main could not write, or take its handle, to show that it lives';
   return undefined;
 }
 
 /** A main of it said that no other life follows, and was replaced or killed: the kubelet starts it again. */
-function isBroughtBack(world: World, member: Member): boolean {
-  const mains = mainsOf(world, member).filter(({ isOver }) => !isOver);
+function isBroughtBack(member: Member): boolean {
+  const { world } = member;
+  const mains = mainsOf(member).filter(({ isOver }) => !isOver);
   const sinceMs = world.kubelet.restartedAllAtMs - world.agenda.bootAtMs;
   return world.containers.some(
     (main) =>
@@ -484,19 +479,15 @@ function isBroughtBack(world: World, member: Member): boolean {
  * A main has left with a code that a restart rule matches, without a supervisor or on a volume that failed. It could
  * not write that down, so the others take it for killed.
  */
-function hasLeftUnsaid(world: World, member: Member): boolean {
-  const mains = mainsOf(world, member);
-  return world.containers.some(
-    (container) =>
-      (container.hasLeftUnrecorded || isCut(container)) &&
-      container.exitCode !== undefined &&
-      mains.includes(container.member) &&
-      isRestartedByRule(container.member.config, container.exitCode),
+function hasLeftUnsaid(member: Member): boolean {
+  const mains = mainsOf(member);
+  return member.world.containers.some(
+    (main) => mains.includes(main.member) && (main.hasLeftUnrecorded || isCut(main)) && hasEndedByRule(main),
   );
 }
 
-function isRestartedByRule(config: MemberConfig, code: number): boolean {
-  return !isFinalEnd(config, code) && isFinalEnd({ ...config, restartRules: [] }, code);
+function hasEndedByRule({ member: { config }, exitCode: code }: Container): boolean {
+  return code !== undefined && !isFinalEnd(config, code) && isFinalEnd({ ...config, restartRules: [] }, code);
 }
 
 /** Its command has had the stop signal of the pod, and ended by itself. */
@@ -508,9 +499,10 @@ function isStoppedByRequest({ command, asked, aloneSinceMs, brain }: Container):
 }
 
 /** Another life of it, which was asked to stop, has ended a moment ago: it was not the pod that was being stopped. */
-function isBackFromStop({ containers, agenda }: World, main: Member): boolean {
+function isBackFromStop(main: Member): boolean {
+  const { containers, agenda } = main.world;
   const before = containers.findLast(({ member, isRunning }) => member === main && !isRunning);
-  return before !== undefined && before.asked.length > 0 && agenda.nowMs - (main.endedAtMs ?? 0) < BACK_MS;
+  return before !== undefined && before.asked.length > 0 && agenda.nowMs - main.endedAtMs < BACK_MS;
 }
 
 const BACK_MS = 600;

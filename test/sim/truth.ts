@@ -1,7 +1,5 @@
 /** What is true in a simulated pod, whatever its members believe. */
-
-import type { Tombstone } from '../../src/core/format/tombstone.ts';
-import { hostOf, RESERVE_BYTES } from '../../src/core/format/tombstone.ts';
+import { hostOf, RESERVE_BYTES, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { peerNamed } from '../../src/core/pod/standing.ts';
 import { restartsIfKilled } from '../../src/core/restart.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
@@ -16,10 +14,10 @@ export function isCommandAlive({ container }: Member): boolean {
 }
 
 /** No command of it will ever run again: its container is over, or is about to be by its own decision. */
-export function isFinished(world: World, member: Member): boolean {
+export function isFinished(member: Member): boolean {
   if (member.isOver) return true;
+  const { world, container } = member;
   const { policy } = world.scenario;
-  const { container } = member;
   if (policy === 'Always' || container === undefined) return false;
   if (!container.isRunning) return policy === 'Never' && !world.kubelet.bringsBack(member);
   return hasSaidFinal(container);
@@ -31,34 +29,34 @@ export function hasSaidFinal({ reflexes, state }: Container): boolean {
 }
 
 /** As this member's roster has it. */
-export function mainsOf(world: World, { config }: Member): readonly Member[] {
+export function mainsOf({ world, config }: Member): readonly Member[] {
   const all = world.members.filter((member) => member.config.role === 'main');
   return config.mains.length === 0 ? all : all.filter(({ name }) => config.mains.includes(name));
 }
 
-export function quorumHasFinished(world: World, member: Member): boolean {
-  return isQuorum(world, member, (main) => isFinished(world, main));
+export function quorumHasFinished(member: Member): boolean {
+  return isQuorum(member, isFinished);
 }
 
 /** As many of its mains as it waits for are so. */
-function isQuorum(world: World, member: Member, isSo: (main: Member) => boolean): boolean {
-  const mains = mainsOf(world, member);
+function isQuorum(member: Member, isSo: (main: Member) => boolean): boolean {
+  const mains = mainsOf(member);
   return member.config.when === 'any' ? mains.some(isSo) : mains.length > 0 && mains.every(isSo);
 }
 
 /** Those that start after it. */
-export function dependentsOf({ members }: World, { name }: Member): readonly Member[] {
-  return members.filter(({ config }) => config.startAfter.some((gate) => gate.name === name));
+export function dependentsOf({ world, name }: Member): readonly Member[] {
+  return world.members.filter(({ config }) => config.startAfter.some((gate) => gate.name === name));
 }
 
 /** It serves on for these. */
-function keepersOf(world: World, member: Member): readonly Member[] {
-  return dependentsOf(world, member).filter(({ config, isOver }) => config.role === 'sidecar' && !isOver);
+function keepersOf(member: Member): readonly Member[] {
+  return dependentsOf(member).filter(({ config, isOver }) => config.role === 'sidecar' && !isOver);
 }
 
 /** A sidecar that starts after it and serves on for other mains keeps it. */
-export function isKept(world: World, member: Member): boolean {
-  return keepersOf(world, member).some((other) => !quorumHasFinished(world, other) || isKept(world, other));
+export function isKept(member: Member): boolean {
+  return keepersOf(member).some((other) => !quorumHasFinished(other) || isKept(other));
 }
 
 /** How long it may take until what could not be written is tried again, and a little. */
@@ -77,17 +75,17 @@ export function isCut(container: Container): boolean {
 }
 
 /** Since when it could know that its mains have finished: the record is there, or it saw them go for good. */
-function knowableSinceMs(world: World, member: Member): number | undefined {
-  if (member.config.mains.length === 0 && hasEndlessMain(world)) return undefined;
-  if (isBlind(world, member)) return undefined;
-  const isKnown = (main: Member): boolean => isRecorded(main) || isSeenGone(world, member, main);
-  if (!isQuorum(world, member, isKnown)) return undefined;
-  const ends = mainsOf(world, member).flatMap((main) => (isKnown(main) ? [main.endedAtMs] : []));
+function knowableSinceMs(member: Member): number | undefined {
+  const isForAll = member.config.mains.length === 0;
+  if ((isForAll && hasEndlessMain(member.world)) || isBlind(member)) return undefined;
+  const isKnown = (main: Member): boolean => isRecorded(main) || isSeenGone(member, main);
+  if (!isQuorum(member, isKnown)) return undefined;
+  const ends = mainsOf(member).flatMap((main) => (isKnown(main) ? [main.endedAtMs] : []));
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
 }
 
 /** Without a supervisor only what the last one has left behind ends it: a stop that has begun, or reflexes. */
-function isBlind({ count }: World, { container }: Member): boolean {
+function isBlind({ world: { count }, container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
   const { climb, deadline } = container.memo?.state ?? {};
   const hasKill = (climb?.killAtMs ?? container.mainsEndAtMs) !== undefined || deadline?.kills === true;
@@ -111,19 +109,18 @@ function hasEndlessMain({ volume }: World): boolean {
 }
 
 /** It serves on for members that start after it, so they must be able to know it, too. */
-export function dueSinceMs(world: World, member: Member): number | undefined {
-  const others = keepersOf(world, member).map((other) => dueSinceMs(world, other));
-  const since = [knowableSinceMs(world, member), ...others];
+export function dueSinceMs(member: Member): number | undefined {
+  const others = keepersOf(member).map(dueSinceMs);
+  const since = [knowableSinceMs(member), ...others];
   const known = since.filter((ms) => ms !== undefined);
   return known.length < since.length ? undefined : Math.max(...known);
 }
 
 /** Its 10 s are over. Mains that live again could not overwrite a death untied to this pod, or take their handles. */
 export function isMisledBySilence(container: Container): boolean {
-  const { world, member, ageMs } = container;
   const isOver = (main: Member): boolean =>
-    isFinished(world, main) || isUnheard(container, main) || isLockedOut(container, main);
-  return ageMs >= DOUBTED_MS && isQuorum(world, member, isOver);
+    isFinished(main) || isUnheard(container, main) || isLockedOut(container, main);
+  return container.ageMs >= DOUBTED_MS && isQuorum(container.member, isOver);
 }
 
 /** A death that was there before the first look, and that nothing ties to this pod, is believed after this time. */
@@ -183,7 +180,8 @@ export function isRecorded({ container }: Member): boolean {
 }
 
 /** A life that vanished is final only under Never, and only its socket shows that it is gone. */
-function isSeenGone({ scenario, volume }: World, member: Member, main: Member): boolean {
+function isSeenGone(member: Member, main: Member): boolean {
+  const { scenario, volume } = member.world;
   if (scenario.policy !== 'Never' || !volume.canHoldSockets) return false;
   // One that was killed would be started again, and from outside it looks like that.
   if (restartsIfKilled(main.config)) return false;
@@ -192,9 +190,9 @@ function isSeenGone({ scenario, volume }: World, member: Member, main: Member): 
 }
 
 /** Its first look came while it took its handle, and found the old life's tombstone: nothing to compare that with. */
-export function isMixedUp(world: World, by: Container, name: string): boolean {
+export function isMixedUp(by: Container, name: string): boolean {
   const seen = seenBy(by, name);
-  const holder = world.memberNamed(name)?.container;
+  const holder = by.world.memberNamed(name)?.container;
   if (seen === undefined || holder?.isRunning !== true || isOf(holder, seen.tombstone)) return false;
   return seen.foundAtStart && seen.backMs === undefined;
 }

@@ -14,19 +14,19 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
   const { stop, deadline, now, restart } = after;
   if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'leftovers') return;
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
-  if (isHurriedByOthers(world, container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
+  if (isHurriedByOthers(container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
   const { config } = member;
   const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
   if (!isHolding) return;
   if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
-  const isByReflex = event.type === 'stopSent' && quorumHasFinished(world, member);
+  const isByReflex = event.type === 'stopSent' && quorumHasFinished(member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
-  const mains = config.role === 'sidecar' && !isForMains ? mainsOf(world, member) : [];
+  const mains = config.role === 'sidecar' && !isForMains ? mainsOf(member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
   const isQuorum = isForMains && config.when === 'any';
-  const dependents = dependentsOf(world, member).filter(
+  const dependents = dependentsOf(member).filter(
     (other) => !isServant(other) && !(isQuorum && other.config.role === 'main'),
   );
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
@@ -43,7 +43,7 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
     const isUnseen = !isKnown(knowing, other) && (lostAtMs !== undefined || isRecent(world, command?.bornAtMs));
     if (isRestarting(after) && (command?.bornAtMs ?? 0) > (restart?.requestedMs ?? 0) + world.agenda.bootAtMs)
       world.count('excused: ended for a restart after one that has started again');
-    else if (isPassedOn || isUnseen || isHidden(world, other))
+    else if (isPassedOn || isUnseen || isHidden(other))
       world.count('excused: stopped before one that it could not see');
     else world.laws.breaks(law, container, `${other.name} still lives`);
   }
@@ -62,20 +62,21 @@ function isAskedTwice({ asked, member }: Container): boolean {
 }
 
 /** Another one of this boot has written a deadline that has all but come, and has not taken it back, or just now. */
-function isHurriedByOthers(world: World, self: Container, at: { sinceMs: number; nowMs: number }): boolean {
+function isHurriedByOthers(self: Container, at: { sinceMs: number; nowMs: number }): boolean {
+  const { world } = self;
   const isClose = (atMs: number): boolean => at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs });
   return world.containers.some(({ brain, state, aloneSinceMs, reflexes, member }) => {
     // Its init wrote the deadline of a stop that no supervisor has heard of.
     if (reflexes.writtenDeadlineMs !== undefined && isClose(reflexes.writtenDeadlineMs)) return true;
     if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;
-    const isShared = state.deadline.shared || isRecent(world, aloneSinceMs) || isWritten(world, member);
+    const isShared = state.deadline.shared || isRecent(world, aloneSinceMs) || isWritten(member);
     return isShared && isClose(state.deadline.atMs);
   });
 }
 
 /** Its tombstone still gives the pod this deadline: each of its supervisors dies before it can write. */
-function isWritten({ volume }: World, { name }: Member): boolean {
-  const { Deadline, StopScope } = volume.tombstoneOf(name) ?? {};
+function isWritten({ world, name }: Member): boolean {
+  const { Deadline, StopScope } = world.volume.tombstoneOf(name) ?? {};
   return Deadline !== undefined && StopScope === undefined;
 }
 
@@ -91,7 +92,7 @@ const SEEN_LATE_MS = 7_000;
  * Its handle was deleted with the directory and is not there again yet. Or it is that of an earlier life, which it
  * could not remove from a volume that failed. The others see it as lost.
  */
-function isHidden(world: World, { name, container }: Member): boolean {
+function isHidden({ world, name, container }: Member): boolean {
   const holder = world.volume.sockets.get(name);
   if (holder === undefined) return world.meets('wipe');
   return !holder.isRunning && container !== undefined && hasSeenFailure(container);

@@ -27,6 +27,7 @@ const UPTIME_MS = 1_000_000;
 const HOUR_MS = 3_600_000;
 
 export class Member {
+  readonly world: World;
   readonly scenario: MemberScenario;
   readonly config: MemberScenario['config'];
   readonly name: string;
@@ -48,7 +49,8 @@ export class Member {
   /** A command of it could not be started once. */
   hasFailedStarts = false;
 
-  constructor(scenario: MemberScenario, index: number, sleepAfterMs: number | undefined) {
+  constructor(world: World, scenario: MemberScenario, index: number, sleepAfterMs: number | undefined) {
+    this.world = world;
     this.sleepAfterMs = sleepAfterMs;
     this.scenario = scenario;
     this.config = scenario.config;
@@ -100,7 +102,7 @@ export class World {
       const mayEver = readiness === undefined && liveness === undefined && config.reload.length === 0;
       return rest.chance(0.8) && mayEver ? 1 + rest.short(5_000) : undefined;
     };
-    this.members = scenario.members.map((member, index) => new Member(member, index, sleepOf(member)));
+    this.members = scenario.members.map((member, index) => new Member(this, member, index, sleepOf(member)));
     this.calmAtMs = Math.max(0, ...scenario.faults.map((fault) => fault.atMs + lengthOf(fault)));
     this.volume = new Volume(scenario.volume.sockets);
     this.parts = this.#partsOf(this.volume);
