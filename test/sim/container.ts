@@ -3,7 +3,6 @@
  * events until they are acknowledged, keeps the memo and starts supervisors again. It goes on alone when none can be
  * started.
  */
-
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { type Fallback, fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
 import { SIGKILL } from '../../src/core/signals.ts';
@@ -14,9 +13,9 @@ import type { ActionEnd, NetworkAction, RunningAction } from '../../src/runtime/
 import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
-import { bornCommand, type Command, statusOf } from './command.ts';
+import { type Command, statusOf } from './command.ts';
+import { comeBetween } from './faults.ts';
 import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
-import { comeBetween } from './races.ts';
 import { type Notice, SimReflexes } from './reflexes.ts';
 import { Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
@@ -363,7 +362,7 @@ export class Container {
     this.#vigil = undefined;
     this.world.count(`woken by ${why}`);
     this.world.tell(this.member.name, `woken by ${why}`);
-    this.world.laws.woken(this, nap, { why, by });
+    this.world.laws.woken(this, nap, why, by);
     this.#startBrain(why);
   }
 
@@ -728,7 +727,8 @@ export class Container {
   #hear(event: EventOf): void {
     const { agenda } = this.world;
     if (event.type === 'taskEnded' && event.id < 0) return this.#endAction(event);
-    if (event.type === 'spawned') this.commands.push(bornCommand(event.id, agenda.nowMs));
+    if (event.type === 'spawned')
+      this.commands.push({ id: event.id, bornAtMs: agenda.nowMs, isGroupGone: false, signals: [] });
     if (event.type === 'exited' && event.oom) this.oomKills += 1;
     if (event.type === 'exited' && this.command !== undefined) {
       this.command.exit = { code: event.code, signal: event.signal };

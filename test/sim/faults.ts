@@ -1,10 +1,14 @@
-/** What befalls a pod: faults at any time, and requests of `sexton stop` and `sexton restart`. */
+/**
+ * What befalls a pod: faults and requests of sexton at any time, and races. These come just when init has acted unknown
+ * to its supervisor, or lets it go, or when a container is started again. Chance would hardly ever hit that.
+ */
 import { formatRequest, RESTART_VERSION, requestFileOf, type StopRequest } from '../../src/core/format/stop-request.ts';
+import { SIGKILL } from '../../src/core/signals.ts';
 import { rfc3339 } from '../../src/core/time.ts';
 import { freeze } from './agenda.ts';
 import type { Container } from './container.ts';
 import { BY_FAULT } from './restarts.ts';
-import { type Fault, lengthOf, type Request } from './scenario.ts';
+import { type Fault, lengthOf, type Race, type Request } from './scenario.ts';
 import { drop } from './stale.ts';
 import { ownTombstone } from './truth.ts';
 import { Content } from './volume.ts';
@@ -72,7 +76,7 @@ export function befall(world: World, fault: Fault): void {
     case 'litter':
       return drop(world, fault);
     case 'replace':
-      return target === undefined ? undefined : kubelet.replace(target, fault.graceMs);
+      return container && kubelet.replace(container, fault.graceMs);
     case 'signal':
       return container?.signal(fault.signal);
     case 'sexton stop':
@@ -160,4 +164,47 @@ function leaveRequests(
     volume.put(requestFileOf(member.name, mark.padStart(12, '0')), new Content(formatRequest(request)));
   }
   return alive;
+}
+
+/** Its init is at this point: what is to come then comes before anything else does. False: nothing is. */
+export function comeBetween(container: Container, at: Race['at']): boolean {
+  const { world, member } = container;
+  const { race } = world.scenario;
+  if (race?.at !== at || race.who !== member.index || world.hasRaced || !isReady(container, race)) return false;
+  world.hasRaced = true;
+  world.calmAtMs = Math.max(world.calmAtMs, world.agenda.nowMs);
+  world.tell(member.name, `fault: ${race.what} at its ${at}`);
+  world.count(`fault: ${race.what} at the ${at}`);
+  befallWith(container, race);
+  return true;
+}
+
+function befallWith(container: Container, race: Race): void {
+  const { world } = container;
+  switch (race.what) {
+    case 'sexton stop':
+      return ask(world, race, container);
+    case 'sexton restart':
+      return askToRestart(world, race, container);
+    case 'signal':
+      return container.signal(race.signal);
+    case 'end':
+      return container.endCommand({ code: race.code, signal: undefined });
+    case 'KILL':
+      return container.endCommand({ code: undefined, signal: SIGKILL });
+    case 'delete':
+      return void world.agenda.in(world.dice.int(100), undefined, () =>
+        world.kubelet.delete(world.scenario.graceMs, false),
+      );
+    default:
+      return race satisfies never;
+  }
+}
+
+function isReady({ world, brain, isCommandAlive }: Container, { fromMs, at }: Race): boolean {
+  const { nowMs } = world.agenda;
+  if (nowMs < fromMs) return false;
+  if (at === 'return') return true;
+  if (brain === undefined || brain.actor.frozenUntilMs > nowMs) return false;
+  return at === 'prepared end' || isCommandAlive;
 }

@@ -2,7 +2,7 @@
 import type { RestartRule } from '../../src/core/config.ts';
 import { watchLoneStop } from './alone.ts';
 import type { Container } from './container.ts';
-import { comeBetween } from './races.ts';
+import { comeBetween } from './faults.ts';
 import type { Member, World } from './world.ts';
 
 /** What a container gets between TERM and KILL when its hook has used up the grace period; the kubelet's own figure. */
@@ -71,11 +71,10 @@ export class Kubelet {
   }
 
   /** Stops this container alone; it is started again unless the policy is Never. */
-  replace(member: Member, graceMs: number): void {
+  replace(container: Container, graceMs: number): void {
     const { agenda } = this.#world;
-    const { container } = member;
-    if (container === undefined || this.isDeleting) return;
-    this.#replaced.add(member);
+    if (this.isDeleting) return;
+    this.#replaced.add(container.member);
     this.#ask(container);
     watchLoneStop(container);
     agenda.in(graceMs, undefined, () => this.#kill(container, 'its own grace period'));

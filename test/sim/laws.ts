@@ -46,12 +46,6 @@ import type { Member, World } from './world.ts';
 /** Passed on by init for the command itself; no rung of any ladder here. */
 const PASSED_ON: ReadonlySet<number> = new Set([1, 10]);
 
-/** `by`: whose file or handle it was. */
-interface Woken {
-  readonly why: string;
-  readonly by: string | undefined;
-}
-
 interface Grave {
   readonly container: Container;
   readonly tombstone: Tombstone;
@@ -150,14 +144,17 @@ export class Laws {
       this.breaks('sleep', container, 'it has slept through an event that init had for it');
   }
 
-  /** A sleep is a crash: the supervisor that is woken knows what the one before knew, byte for byte. */
-  woken(container: Container, nap: Nap, { why, by }: Woken): void {
+  /**
+   * A sleep is a crash: the supervisor that is woken knows what the one before knew, byte for byte. `by`: whose file or
+   * handle has woken it.
+   */
+  woken(container: Container, nap: Nap, why: string, by?: string): void {
     const { memo: before } = nap;
     const { memo, hostId } = container;
     this.#world.judges('sleep');
     this.napEnded(container, nap);
     if (nap.hasPassedOver) this.#world.count('excused: changes that a prepared stop has passed over');
-    else this.#judgeHearing(container, nap, { why, by });
+    else this.#judgeHearing(container, nap, why, by);
     if (memo?.text !== before) return this.breaks('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
     const known = read && { ...read.state, hasCaughtUp: memo.state.hasCaughtUp };
@@ -166,7 +163,7 @@ export class Laws {
   }
 
   /** It is woken in time, by the first tombstone that matters to it or the first end of a handle that it held. */
-  #judgeHearing(container: Container, { files, holders, dueMs }: Nap, { why, by }: Woken): void {
+  #judgeHearing(container: Container, { files, holders, dueMs }: Nap, why: string, by?: string): void {
     const { member } = container;
     const { agenda, calmAtMs } = this.#world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
