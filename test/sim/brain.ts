@@ -14,7 +14,7 @@ import { Supervisor } from '../../src/runtime/supervisor.ts';
 import type { Step } from '../core/life.ts';
 import { SimAccess } from './access.ts';
 import { type Actor, actor, freeze, isActing } from './agenda.ts';
-import { SimClock } from './clock.ts';
+import { clockOf } from './clock.ts';
 import type { Container } from './container.ts';
 import type { CrashPoint } from './scenario.ts';
 import { trafficOf } from './seen-traffic.ts';
@@ -48,7 +48,7 @@ export class Brain implements Host {
     this.actor = actor(container.actor);
     const { config: member, sleepAfterMs } = container.member;
     const { bootId, agenda, dice, parts } = world;
-    const clock = new SimClock(agenda, this.actor, dice, () => world.wallOf(container.member));
+    const clock = clockOf(agenda, this.actor, dice, () => world.wallOf(container.member));
     const { hostId, startedAtMs, memo } = container;
     const fresh = (): State => initialState({ hostId, bootId, startedAtMs, now: clock.now(), solo: member.solo });
     this.state = memo === undefined ? fresh() : { ...memo.state, peers: undefined, hasCaughtUp: false };

@@ -2,20 +2,18 @@
  * The clock and the timers of the runtime in a simulated container. Entries of the agenda take the place of timers, so a
  * frozen supervisor is late, and a dead one does nothing.
  */
-import type { Instant } from '../../src/core/time.ts';
-import type { Clock, Timer, Timers } from '../../src/runtime/clock.ts';
+import type { Clock, Timer } from '../../src/runtime/clock.ts';
 import type { Actor, Agenda, Entry } from './agenda.ts';
 import type { Dice } from './dice.ts';
 
-export class SimClock implements Clock {
-  readonly timers: Timers;
-  readonly #agenda: Agenda;
-  readonly #wallNow: () => string;
+interface SimTimer extends Timer {
+  entry: Entry;
+}
 
-  constructor(agenda: Agenda, by: Actor, dice: Dice, wallNow: () => string) {
-    this.#agenda = agenda;
-    this.#wallNow = wallNow;
-    this.timers = {
+export function clockOf(agenda: Agenda, by: Actor, dice: Dice, wallNow: () => string): Clock {
+  return {
+    now: () => ({ mono: agenda.monoMs, wall: wallNow() }),
+    timers: {
       performance: { now: () => agenda.monoMs },
       // Node's timers take whole milliseconds, and at least one; they are often late.
       setTimeout: (does, ms) => timerOf(agenda.in(Math.max(1, Math.trunc(ms)) + dice.short(6), by, does)),
@@ -29,16 +27,8 @@ export class SimClock implements Clock {
       },
       clearTimeout: (timer) => agenda.cancel((timer as SimTimer | undefined)?.entry),
       setImmediate: (does) => void agenda.in(0, by, does),
-    };
-  }
-
-  now(): Instant {
-    return { mono: this.#agenda.monoMs, wall: this.#wallNow() };
-  }
-}
-
-interface SimTimer extends Timer {
-  entry: Entry;
+    },
+  };
 }
 
 function timerOf(entry: Entry): SimTimer {

@@ -1,14 +1,9 @@
 /** Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live. */
 import { restartsAll } from '../../src/core/restart.ts';
 import type { Dice } from './dice.ts';
-import type { CrashPoint, Fault, MemberScenario, VolumeTrouble } from './scenario.ts';
+import type { CrashPoint, Fault, MemberScenario, Scenario, VolumeTrouble } from './scenario.ts';
 
-interface PodFacts {
-  readonly members: readonly MemberScenario[];
-  readonly graceMs: number;
-  readonly session: string | undefined;
-  readonly begins: boolean;
-}
+type PodFacts = Pick<Scenario, 'members' | 'graceMs' | 'begins'> & { readonly session: string | undefined };
 
 const MAX_MS = 14_000;
 

@@ -1,5 +1,4 @@
 /** Sidecars whose mains have finished must end in time. The bound follows from what their configuration waits for. */
-
 import { STALE_AFTER_MS } from '../../src/core/pod/standing.ts';
 import { restartsAll } from '../../src/core/restart.ts';
 import { expectDecision } from './heard.ts';

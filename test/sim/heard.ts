@@ -15,9 +15,8 @@ const HARMLESS: ReadonlySet<Fault['do']> = new Set(['kill container', 'kill comm
 
 /** The mains of this sidecar have finished just now. */
 export function expectDecision(member: Member): void {
-  const { world } = member;
+  const { world, container } = member;
   const { agenda, scenario } = world;
-  const { container } = member;
   const sinceMs = agenda.nowMs;
   const { session, when, startAfter } = member.config;
   const isPlain = session !== undefined && when === 'all' && scenario.volume.sockets && startAfter.length === 0;
@@ -27,11 +26,10 @@ export function expectDecision(member: Member): void {
   if (!mainsOf(member).every((main) => canHear(container, main))) return;
   world.count('hears of the end of its mains');
   agenda.in(SOON_MS + 4 * member.scenario.bootMs, undefined, () => {
-    const { state } = container;
-    if (!container.isRunning || !isUndisturbed(world, agenda.nowMs) || world.kubelet.restartedAllAtMs >= sinceMs)
-      return;
-    // A reflex has acted on it, and the supervisor sleeps on.
-    if (container.isStoppedByInit) return;
+    const { state, isRunning, isStoppedByInit } = container;
+    // Where a reflex has acted on it, the supervisor sleeps on.
+    if (!isRunning || isStoppedByInit || !isUndisturbed(world, agenda.nowMs)) return;
+    if (world.kubelet.restartedAllAtMs >= sinceMs) return;
     if (state?.child.is === 'alive' && state.stop === undefined && state.failing === undefined)
       world.laws.breaks('mains end sidecars', member.name, 'it hears late of the end of its mains');
   });

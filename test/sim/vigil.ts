@@ -12,24 +12,22 @@ export class Vigil implements Watcher {
   fired: string | undefined;
   #hasConnections = true;
   readonly #volume: Volume;
-  readonly #ownName: string;
-  readonly #quiet: ReadonlySet<string>;
+  readonly #orders: WatchCommand;
   readonly #onFire: (why: string, name?: string) => void;
 
   constructor(
     volume: Volume,
-    { ownName, quiet, sockets }: WatchCommand,
+    orders: WatchCommand,
     onEnd: (holder: Holder, then: () => void) => void,
     /** `name`: of the member whose file or handle it is. */
     onFire: (why: string, name?: string) => void,
   ) {
     this.#volume = volume;
-    this.#ownName = ownName;
-    this.#quiet = new Set(quiet);
+    this.#orders = orders;
     this.#onFire = onFire;
     volume.watchers.add(this);
     if (!volume.isThere) this.#fire('no directory');
-    for (const path of sockets) {
+    for (const path of orders.sockets) {
       const holder = volume.sockets.get(memberAt(path));
       if (holder?.isRunning !== true) this.#fire('no connection');
       else onEnd(holder, () => this.#hasConnections && this.#fire('a handle'));
@@ -37,8 +35,8 @@ export class Vigil implements Watcher {
   }
 
   hint(name: string): void {
-    if (isMemberName(name) && !this.#quiet.has(name)) this.#fire('a file', name);
-    if (!isRequestFor(this.#ownName, name)) return;
+    if (isMemberName(name) && !this.#orders.quiet.includes(name)) this.#fire('a file', name);
+    if (!isRequestFor(this.#orders.ownName, name)) return;
     // Also behind a change that a prepared stop has passed over.
     if (this.fired === undefined) this.#fire('a request');
     else this.#onFire('a request');
