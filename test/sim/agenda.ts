@@ -31,16 +31,16 @@ export function freeze(by: Actor | undefined, untilMs: number): void {
 }
 
 export class Agenda {
-  nowMs: number;
+  nowMs = 0;
   /** When CLOCK_MONOTONIC of this boot was 0. */
-  bootAtMs = 0;
+  bootAtMs: number;
   /** The machine stands still until then. */
   pausedUntilMs = 0;
   readonly #dice: Dice;
   readonly #heap: Entry[] = [];
 
-  constructor(startMs: number, dice: Dice) {
-    this.nowMs = startMs;
+  constructor(bootAtMs: number, dice: Dice) {
+    this.bootAtMs = bootAtMs;
     this.#dice = dice;
   }
 

@@ -737,19 +737,14 @@ export class Container {
     }
     if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
     if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
-    if (event.type === 'exited' && this.#isAllOf(event.id)) {
-      const isWritten = this.reflexes.endAsPrepared(event);
-      if (!this.isRunning) return;
-      if (isWritten) {
-        const { id, pid, code = 0 } = event;
-        this.#host.take();
-        const isRace = comeBetween(this, 'prepared end');
-        this.push({ type: 'endWritten', id, pid, code }, false, isRace ? RACE_MS : 0);
-        if (this.isAlone) this.#leaveUnrecorded(statusOf(event));
-        return;
-      }
-    }
-    this.push(event);
+    const isWritten = event.type === 'exited' && this.#isAllOf(event.id) && this.reflexes.endAsPrepared(event);
+    if (!this.isRunning) return;
+    if (isWritten) {
+      const { id, pid, code = 0 } = event;
+      this.#host.take();
+      const isRace = comeBetween(this, 'prepared end');
+      this.push({ type: 'endWritten', id, pid, code }, false, isRace ? RACE_MS : 0);
+    } else this.push(event);
     if (this.isAlone && event.type === 'exited') this.#leaveUnrecorded(statusOf(event));
   }
 

@@ -17,7 +17,7 @@ import { Dice } from './dice.ts';
 import { draw } from './draw.ts';
 import type { Notice } from './reflexes.ts';
 import { Content, type Holder } from './volume.ts';
-import { World } from './world.ts';
+import { type Member, World } from './world.ts';
 
 const { SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGKILL } = constants.signals;
 const STEPS = 14;
@@ -302,15 +302,13 @@ interface Peer extends Holder {
 }
 
 function modelOf(seed: number, startsAtOnce: boolean) {
-  const [first] = draw(1).members;
-  if (first === undefined) throw new Error('a pod without members');
-  const only = { ...first, config: CONFIG, startMs: 0, bootMs: 2, startsAtOnce, lives: [{ on: REACTIONS }] };
+  const times = { startMs: 0, bootMs: 2, skewMs: 0, kubeletHookMs: 0 };
+  const only = { ...times, config: CONFIG, startsAtOnce, lives: [{ on: REACTIONS }] };
   const volume = { sockets: true, events: 'prompt', latencyMs: 0, inMemory: false, stale: [] } as const;
   const scenario = { ...draw(1), seed, members: [only], faults: [], race: undefined, volume };
   const counts = new Set<string>();
   const world = new World(scenario, (what) => void counts.add(what));
-  const [member] = world.members;
-  if (member === undefined) throw new Error('a world without members');
+  const member = world.members[0] as Member;
   const said: string[] = [];
   const peers = PEERS.map(({ name, hostId }) => {
     const peer: Peer = { hostId, isRunning: true, ends: [] };

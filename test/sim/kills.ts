@@ -17,9 +17,8 @@ export function earlyKill(container: Container): string | undefined {
   if (stop?.origin !== 'platform' || climb?.killAtMs !== undefined) return undefined;
   if (config.ladder?.some(({ signal }) => signal === SIGKILL) === true) return undefined;
   world.judges('own grace period');
-  const isDeclared = config.gracePeriodMs !== undefined;
   const ends = [
-    ...asked.map(({ atMs }) => (isDeclared ? endOf(atMs, graceOf(config)) : Number.POSITIVE_INFINITY)),
+    ...asked.map(({ atMs }) => endOf(atMs, config.gracePeriodMs ?? Number.POSITIVE_INFINITY)),
     ...[...requests, ...restarts].map(({ atMs, graceMs }) => endOf(atMs, graceMs ?? graceOf(config))),
   ];
   const endMs = Math.min(...ends);

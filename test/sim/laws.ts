@@ -139,8 +139,7 @@ export class Laws {
 
   /** It is woken, or its container is over. An event that init had before the sleep must wake it at once. */
   napEnded(container: Container, { sinceMs, seq }: Nap): void {
-    const isUnheard = container.queue.some((queued) => queued.seq <= seq);
-    if (isUnheard && this.#world.agenda.nowMs > sinceMs)
+    if (this.#world.agenda.nowMs > sinceMs && container.queue.some((queued) => queued.seq <= seq))
       this.breaks('sleep', container, 'it has slept through an event that init had for it');
   }
 
@@ -332,9 +331,8 @@ export class Laws {
   #keepDeadline(container: Container, { before, after }: Step): void {
     const { deadline } = after;
     if (deadline === undefined) {
-      const isAgain = after.podRestarts > before.podRestarts;
-      if (this.#deadlines.has(container) && !isAgain) this.breaks('deadline', container, 'it is forgotten');
-      if (isAgain) this.#deadlines.delete(container);
+      if (after.podRestarts > before.podRestarts) this.#deadlines.delete(container);
+      if (this.#deadlines.has(container)) this.breaks('deadline', container, 'it is forgotten');
       return;
     }
     const last = this.#deadlines.get(container);

@@ -7,7 +7,6 @@ import type { VolumeTrouble } from './scenario.ts';
 export class Content {
   readonly #source: Tombstone | string;
   #text: string | undefined;
-  #mark: string | undefined;
   #parsed: Parsed | undefined;
 
   constructor(source: Tombstone | string) {
@@ -16,8 +15,7 @@ export class Content {
 
   /** As `readMember` has it. */
   get mark(): string {
-    this.#mark ??= this.text.trimEnd();
-    return this.#mark;
+    return this.text.trimEnd();
   }
 
   get text(): string {

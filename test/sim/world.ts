@@ -72,9 +72,9 @@ export class World {
   readonly dice: Dice;
   readonly members: readonly Member[];
   readonly containers: Container[] = [];
-  readonly laws: Laws;
+  readonly laws = new Laws(this);
+  readonly kubelet = new Kubelet(this);
   hasRaced = false;
-  readonly kubelet: Kubelet;
   readonly count: Count;
   readonly tell: (who: string, what: string) => void;
   readonly isTold: boolean;
@@ -92,8 +92,7 @@ export class World {
     this.count = count;
     this.tell = (who, what) => tell?.(this.agenda.nowMs, who, what);
     this.isTold = tell !== undefined;
-    this.agenda = new Agenda(0, new Dice(scenario.seed, 1));
-    this.agenda.bootAtMs = -UPTIME_MS;
+    this.agenda = new Agenda(-UPTIME_MS, new Dice(scenario.seed, 1));
     this.dice = new Dice(scenario.seed, 2);
     const rest = new Dice(scenario.seed, 3);
     // Short times are more frequent, so that many sleep as soon as nothing is due, wherever that is.
@@ -106,8 +105,6 @@ export class World {
     this.calmAtMs = Math.max(0, ...scenario.faults.map((fault) => fault.atMs + lengthOf(fault)));
     this.volume = new Volume(scenario.volume.sockets);
     this.parts = this.#partsOf(this.volume);
-    this.laws = new Laws(this);
-    this.kubelet = new Kubelet(this);
     litter(this);
   }
 
