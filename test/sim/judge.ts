@@ -2,15 +2,15 @@
 import type { Container } from './container.ts';
 import type { World } from './world.ts';
 
-/** A law is broken by this container, or by what has this name. */
-export type Breaks = (law: string, who: Container | string, what: string) => void;
-
 export abstract class Judge {
   protected readonly world: World;
-  protected readonly breaks: Breaks;
 
-  constructor(world: World, breaks: Breaks) {
+  constructor(world: World) {
     this.world = world;
-    this.breaks = breaks;
+  }
+
+  /** This law is broken by this container, or by what has this name. */
+  breaks(law: string, by: Container | string, what: string): void {
+    this.world.laws.breaks(law, by, what);
   }
 }

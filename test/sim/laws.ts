@@ -22,7 +22,7 @@ import { BINDING_MS, type Container, type Nap } from './container.ts';
 import { Drains } from './drains.ts';
 import { type Breach, Dues } from './dues.ts';
 import { Requests } from './heard.ts';
-import type { Breaks } from './judge.ts';
+import { Judge } from './judge.ts';
 import { earlyKill } from './kills.ts';
 import { Lost } from './lost.ts';
 import { SETTLING_MS } from './on-record.ts';
@@ -53,32 +53,22 @@ interface Grave {
   readonly byInit: boolean;
 }
 
-export class Laws {
+export class Laws extends Judge {
   breach: Breach | undefined;
-  readonly #world: World;
   /** The last whole tombstone of each name, and the container that wrote it. */
   readonly #graves = new Map<string, Grave>();
   readonly #deadlines = new Map<Container, number>();
   readonly #misled = new Set<Container>();
   /** Members whose last container left because the mains had finished. */
   readonly #departed = new Map<Member, Container>();
-  readonly #dues: Dues;
-  readonly #drains: Drains;
-  readonly restarts: Restarts;
-  readonly lost: Lost;
-  readonly requests: Requests;
-
-  constructor(world: World) {
-    this.#world = world;
-    this.restarts = new Restarts(world, this.breaks);
-    this.lost = new Lost(world, this.breaks);
-    this.requests = new Requests(world, this.breaks);
-    this.#drains = new Drains(world, this.breaks);
-    this.#dues = new Dues(world, this.breaks);
-  }
+  readonly #dues = new Dues(this.world);
+  readonly #drains = new Drains(this.world);
+  readonly restarts = new Restarts(this.world);
+  readonly lost = new Lost(this.world);
+  readonly requests = new Requests(this.world);
 
   stepped(container: Container, step: Step): void {
-    this.#world.judges('step');
+    this.world.judges('step');
     try {
       isSoundStep(container.member.config, step);
     } catch (error) {
@@ -90,14 +80,14 @@ export class Laws {
     this.#drains.stepped(container, step);
     const wasFree = before.stop === undefined || (isRestarting(before) && !isRestarting(after));
     if (wasFree && after.stop !== undefined) this.#judgeWish(container, step);
-    if (after.stop?.alone === true) container.aloneSinceMs ??= this.#world.agenda.nowMs;
+    if (after.stop?.alone === true) container.aloneSinceMs ??= this.world.agenda.nowMs;
     judgeVerdict(container, step);
     if (isOnItsWay(after) && !isOnItsWay(before)) judgeTurn(container, step);
   }
 
   /** Init has held a stop request, and is about to pass it on: all mains that it knew have ended. */
   heldUntilMainsEnded(container: Container): void {
-    this.#world.judges('sidecars outlive mains');
+    this.world.judges('sidecars outlive mains');
     const askedAtMs = container.asked.at(-1)?.atMs ?? 0;
     for (const main of mainsOf(container.member).filter(isCommandAlive))
       if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs && !isBackFromStop(main))
@@ -109,16 +99,16 @@ export class Laws {
     const { command, member } = container;
     if (command === undefined || command.exit !== undefined || PASSED_ON.has(signal)) return;
     const before = command.signals.filter((sent) => !PASSED_ON.has(sent.signal));
-    if (before.length > 0) this.#world.judges('signal once');
+    if (before.length > 0) this.world.judges('signal once');
     if (before.some((sent) => sent.signal === signal)) {
       // Init and supervisor wake together after a pause, and neither knows yet of the other's KILL.
-      if (signal === SIGKILL && container.hasKilled) this.#world.count('excused: KILL by init and its supervisor');
-      else if (container.isAlone && container.asked.at(-1)?.atMs === this.#world.agenda.nowMs)
-        this.#world.count('excused: a further request, passed on by init alone');
+      if (signal === SIGKILL && container.hasKilled) this.world.count('excused: KILL by init and its supervisor');
+      else if (container.isAlone && container.asked.at(-1)?.atMs === this.world.agenda.nowMs)
+        this.world.count('excused: a further request, passed on by init alone');
       else this.breaks('signal once', container, `signal ${signal} twice`);
     }
     const isFirstRung = member.config.ladder?.[0]?.signal === SIGKILL;
-    if (signal === SIGKILL && !isFirstRung) this.#world.judges('signal before KILL');
+    if (signal === SIGKILL && !isFirstRung) this.world.judges('signal before KILL');
     if (signal === SIGKILL && before.length === 0 && !isFirstRung)
       this.breaks('signal before KILL', container, 'KILL without a stop signal before it');
     const early = signal === SIGKILL ? earlyKill(container) : undefined;
@@ -128,7 +118,7 @@ export class Laws {
   /** Init watches from now on, so all that was written before must be known. */
   fallsAsleep(container: Container): void {
     const { name, config } = container.member;
-    const { volume } = this.#world;
+    const { volume } = this.world;
     for (const file of volume.files.keys()) {
       const tombstone = file === name ? undefined : volume.tombstoneOf(file);
       if (tombstone === undefined || !mattersAsleep(config, tombstone)) continue;
@@ -139,7 +129,7 @@ export class Laws {
 
   /** It is woken, or its container is over. An event that init had before the sleep must wake it at once. */
   napEnded(container: Container, { sinceMs, seq }: Nap): void {
-    if (this.#world.agenda.nowMs > sinceMs && container.queue.some((queued) => queued.seq <= seq))
+    if (this.world.agenda.nowMs > sinceMs && container.queue.some((queued) => queued.seq <= seq))
       this.breaks('sleep', container, 'it has slept through an event that init had for it');
   }
 
@@ -150,9 +140,9 @@ export class Laws {
   woken(container: Container, nap: Nap, why: string, by?: string): void {
     const { memo: before } = nap;
     const { memo, hostId } = container;
-    this.#world.judges('sleep');
+    this.world.judges('sleep');
     this.napEnded(container, nap);
-    if (nap.hasPassedOver) this.#world.count('excused: changes that a prepared stop has passed over');
+    if (nap.hasPassedOver) this.world.count('excused: changes that a prepared stop has passed over');
     else this.#judgeHearing(container, nap, why, by);
     if (memo?.text !== before) return this.breaks('sleep', container, 'the memo is another one than before');
     const read = readMemo(before, hostId);
@@ -164,13 +154,13 @@ export class Laws {
   /** It is woken in time, by the first tombstone that matters to it or the first end of a handle that it held. */
   #judgeHearing(container: Container, { files, holders, dueMs }: Nap, why: string, by?: string): void {
     const { member } = container;
-    const { agenda, calmAtMs } = this.#world;
+    const { agenda, calmAtMs } = this.world;
     if (holders.filter(({ isRunning }) => !isRunning).length > (why === 'a handle' ? 1 : 0))
       this.breaks('sleep', container, 'it has slept through the end of a member');
     const dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : dueMs + agenda.bootAtMs;
     // A member is never in time while the machine or the container stands still.
     if (dueAtMs > calmAtMs && agenda.nowMs > dueAtMs + 5) this.breaks('sleep', container, 'it has overslept');
-    const { volume } = this.#world;
+    const { volume } = this.world;
     const unheard = [...volume.files.keys()].filter((name) => {
       if (volume.files.get(name) === files.get(name) || name === member.name) return false;
       const tombstone = this.#isToldNow(name, name === by ? why : undefined) ? undefined : volume.tombstoneOf(name);
@@ -182,8 +172,8 @@ export class Laws {
   /** The handle announces another life of a quiet member. Its file may be there before, for longer if the volume failed. */
   #isToldNow(name: string, why: string | undefined): boolean {
     if (why === 'a file') return true;
-    const { agenda, failedUntilMs, volume } = this.#world;
-    const { writtenAtMs, startedAtMs = 0 } = this.#world.memberNamed(name)?.container ?? {};
+    const { agenda, failedUntilMs, volume } = this.world;
+    const { writtenAtMs, startedAtMs = 0 } = this.world.memberNamed(name)?.container ?? {};
     const isLate = why === 'a new handle' || volume.sockets.get(name)?.isRunning !== true;
     const sinceMs = Math.max(startedAtMs + agenda.bootAtMs, agenda.nowMs - SETTLING_MS);
     if (isLate && failedUntilMs >= sinceMs) return true;
@@ -194,7 +184,7 @@ export class Laws {
   overdue(container: Container): void {
     const { asked, requests, restarts, member } = container;
     const { gracePeriodMs = Number.POSITIVE_INFINITY } = member.config;
-    const { nowMs, monoMs } = this.#world.agenda;
+    const { nowMs, monoMs } = this.world.agenda;
     // A supervisor that comes back late does not extend the stop that init began when the mains ended.
     const ownEndsMs = [container.memo?.state.climb?.killAtMs, container.mainsEndAtMs];
     if (ownEndsMs.some((atMs = Number.POSITIVE_INFINITY) => atMs <= monoMs)) return;
@@ -205,7 +195,7 @@ export class Laws {
 
   spawning(container: Container, id: number): void {
     const { command, member } = container;
-    if (command !== undefined) this.#world.judges('one command');
+    if (command !== undefined) this.world.judges('one command');
     if (command !== undefined && command.exit === undefined) this.breaks('one command', container, 'two at once');
     if (command !== undefined && !command.isGroupGone && !wasKilled(container))
       this.breaks('one command', container, 'another is started while the group of the last one lives');
@@ -214,11 +204,11 @@ export class Laws {
     this.restarts.spawning(container);
     if (id !== 1 || member.config.startTimeoutAction === 'continue') return;
     for (const { name, condition, optional } of member.config.startAfter) {
-      this.#world.judges('gates');
+      this.world.judges('gates');
       const isMet = condition === 'completed' ? this.#hasCompleted(name) : this.restarts.hasBeen(name, condition);
       if (isMet || optional) continue;
       if (isMisleading(container, name) || isMixedUp(container, name))
-        this.#world.count('excused: a gate opened by what was there before');
+        this.world.count('excused: a gate opened by what was there before');
       else this.breaks('gates', container, `started before ${name} was ${condition}`);
     }
   }
@@ -228,11 +218,11 @@ export class Laws {
     const { member } = container;
     const last = this.#graves.get(member.name);
     if (last?.container === container && last.byInit && isWrittenOver(last.tombstone, tombstone, container))
-      return this.#world.count('excused: a last word written over by a supervisor that had not heard of the end');
+      return this.world.count('excused: a last word written over by a supervisor that had not heard of the end');
     this.#graves.set(member.name, { container, tombstone, byInit });
     if (last?.container === container) this.#judgeNext(container, last.tombstone, tombstone);
     else if (last !== undefined) {
-      this.#world.judges('graves');
+      this.world.judges('graves');
       if (last.container.order > container.order) this.breaks('graves', container, 'an older life wrote last');
     }
     this.#judgeDeath(container, tombstone);
@@ -241,7 +231,7 @@ export class Laws {
   /** Of what its last tombstone said a death stays, and so does a deadline. */
   #judgeNext(container: Container, old: Tombstone, tombstone: Tombstone): void {
     if (old.Died !== undefined) {
-      this.#world.judges('graves');
+      this.world.judges('graves');
       for (const key of ['Died', 'DiedMonotonic', 'ExitCode', 'Signal', 'Reason', 'Final', 'Incarnation'] as const)
         if (old[key] !== tombstone[key]) this.breaks('graves', container, `${key} of the dead was changed`);
     }
@@ -254,20 +244,20 @@ export class Laws {
   containerEnded(container: Container, code: number, how: 'left' | 'killed'): void {
     const { member, command } = container;
     const { gracePeriodMs } = member.config;
-    member.endedAtMs = this.#world.agenda.nowMs;
+    member.endedAtMs = this.world.agenda.nowMs;
     const { stop } = container.brain?.state ?? {};
     if (how === 'left' && stop?.reason === MAINS_FINISHED) this.#departed.set(member, container);
     else this.#departed.delete(member);
-    this.#world.agenda.in(0, undefined, () => this.#dues.look());
+    this.world.agenda.in(0, undefined, () => this.#dues.look());
     if (how === 'killed') return this.#dues.lose(member);
-    this.#world.judges('nothing lives');
+    this.world.judges('nothing lives');
     // One that was asked to stop, and met no fault since, leaves by itself.
     const [first] = container.asked;
-    if (first !== undefined && gracePeriodMs !== undefined && this.#world.calmAtMs <= first.atMs)
-      this.#world.judges('before the platform');
+    if (first !== undefined && gracePeriodMs !== undefined && this.world.calmAtMs <= first.atMs)
+      this.world.judges('before the platform');
     if (isCommandAlive(member)) this.breaks('nothing lives', container, 'init leaves a living command');
     if (container.hasLeftUnrecorded) {
-      this.#world.count('excused: not written, as no supervisor acted');
+      this.world.count('excused: not written, as no supervisor acted');
       if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
         this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(member);
@@ -278,15 +268,15 @@ export class Laws {
     const isWritten = ownTombstone(container)?.Died !== undefined;
     if (isCut(container)) {
       if (!isWritten) this.#dues.lose(member);
-      return this.#world.count('excused: not written, the volume failed or the machine stood still');
+      return this.world.count('excused: not written, the volume failed or the machine stood still');
     }
-    this.#world.judges('recorded before exit');
+    this.world.judges('recorded before exit');
     if (!isWritten) this.breaks('recorded before exit', container, 'its death is not in the graveyard');
   }
 
   /** The kubelet had to kill it. */
   killedInTime(container: Container): void {
-    const { scenario, calmAtMs, agenda } = this.#world;
+    const { scenario, calmAtMs, agenda } = this.world;
     const { member, asked } = container;
     const askedAtMs = asked[0]?.atMs;
     const graceMs = member.config.gracePeriodMs;
@@ -301,7 +291,7 @@ export class Laws {
       ({ leaves, stray }) => leaves === 'unkillable' || stray === 'unkillable',
     );
     if (container.lostAtMs !== undefined || calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
-      return this.#world.count('excused: killed by the kubelet');
+      return this.world.count('excused: killed by the kubelet');
     this.breaks('before the platform', container, 'the platform’s KILL came first');
   }
 
@@ -318,9 +308,9 @@ export class Laws {
 
   podEnded(isOver: boolean): void {
     if (this.breach !== undefined) return;
-    this.#world.judges('nothing hangs');
+    this.world.judges('nothing hangs');
     if (!isOver) this.breaks('nothing hangs', 'pod', 'the pod does not end');
-    for (const container of this.#world.containers)
+    for (const container of this.world.containers)
       if (container.isRunning) this.breaks('nothing lives', container, 'it runs when all is over');
   }
 
@@ -337,7 +327,7 @@ export class Laws {
     }
     const last = this.#deadlines.get(container);
     const wasSoft = before.deadline?.kills === false && deadline.kills;
-    if (last !== undefined && deadline.atMs !== last) this.#world.judges('deadline');
+    if (last !== undefined && deadline.atMs !== last) this.world.judges('deadline');
     if (last !== undefined && deadline.atMs > last && !wasSoft) this.breaks('deadline', container, 'it moves later');
     this.#deadlines.set(container, deadline.atMs);
   }
@@ -345,9 +335,9 @@ export class Laws {
   /** No main runs whose sidecar has left for good, because it took an earlier end of the main for the last one. */
   #judgeCompany(container: Container): void {
     const isServed = ({ config }: Member): boolean => config.role === 'sidecar' && config.when === 'all';
-    const isAgain = container.lastSpawned > 0 || container.order >= this.#world.members.length;
-    if (isAgain && container.member.config.role === 'main' && this.#world.members.some(isServed))
-      this.#world.judges('no main without its sidecar');
+    const isAgain = container.lastSpawned > 0 || container.order >= this.world.members.length;
+    if (isAgain && container.member.config.role === 'main' && this.world.members.some(isServed))
+      this.world.judges('no main without its sidecar');
     for (const [sidecar, last] of this.#departed) {
       if (!sidecar.isOver || sidecar.config.when === 'any') continue;
       if (!mainsOf(sidecar).includes(container.member)) continue;
@@ -359,7 +349,7 @@ export class Laws {
   /** A decision to stop has a true reason. */
   #judgeWish(container: Container, { after }: Step): void {
     const law = 'no healthy one is disturbed';
-    this.#world.judges(law);
+    this.world.judges(law);
     if (isRestarting(after)) {
       if (!this.restarts.isAsked(after)) this.breaks(law, container, 'it restarts without a request');
     } else if (after.stop?.origin === 'platform') {
@@ -368,14 +358,14 @@ export class Laws {
       const why = misleading(container);
       if (why === undefined) return this.breaks(law, container, 'it stops although its mains have not finished');
       this.#misled.add(container);
-      this.#world.count(`excused: ${why}`);
+      this.world.count(`excused: ${why}`);
     }
   }
 
   #judgeDeath(container: Container, { Died, ExitCode, Reason }: Tombstone): void {
     const { command } = container;
     if (Died === undefined || command === undefined || Reason === 'never-started') return;
-    this.#world.judges('true record');
+    this.world.judges('true record');
     if (command.exit === undefined) return this.breaks('true record', container, 'dead on the record, and it lives');
     if (ExitCode !== statusOf(command.exit) && !container.member.hasFailedStarts)
       this.breaks('true record', container, `${ExitCode} on the record, in truth ${statusOf(command.exit)}`);
@@ -385,7 +375,7 @@ export class Laws {
     const { command, member, asked } = container;
     const { exitCode } = member.config;
     if (exitCode.kind === 'map' || member.hasFailedStarts || isBornInVain(container)) return;
-    this.#world.judges('exit codes');
+    this.world.judges('exit codes');
     const isMisled = isBroughtBack(member) || this.#misled.has(container);
     const isStopped = isAskedToStop(container) || isMisled || quorumHasFinished(member);
     const isSpared = exitCode.kind === 'zero-when-stopped' && (isStopped || this.#dues.has(member));
@@ -398,17 +388,16 @@ export class Laws {
   }
 
   #hasCompleted(name: string): boolean {
-    const member = this.#world.memberNamed(name);
-    return this.#world.containers.some(
-      (container) => container.member === member && container.commands.some(({ exit }) => exit?.code === 0),
+    return this.world.containers.some(
+      ({ member, commands }) => member.name === name && commands.some(({ exit }) => exit?.code === 0),
     );
   }
 
-  readonly breaks: Breaks = (law, by, what) => {
+  override breaks(law: string, by: Container | string, what: string): void {
     const who = typeof by === 'string' ? by : `${by.member.name} (container ${by.order})`;
-    this.#world.tell(who, `BREACH of "${law}": ${what}`);
-    this.breach ??= { law, atMs: this.#world.agenda.nowMs, who, what };
-  };
+    this.world.tell(who, `BREACH of "${law}": ${what}`);
+    this.breach ??= { law, atMs: this.world.agenda.nowMs, who, what };
+  }
 }
 
 /**
