@@ -1,7 +1,7 @@
 /** Random faults. Many come at the same moment as another, or right behind it: that is where mistakes live. */
 import { restartsAll } from '../../src/core/restart.ts';
 import type { Dice } from './dice.ts';
-import type { CrashPoint, Fault, MemberScenario, Scenario, VolumeTrouble } from './scenario.ts';
+import { CRASH_POINTS, type Fault, type MemberScenario, type Scenario, type VolumeTrouble } from './scenario.ts';
 
 type PodFacts = Pick<Scenario, 'members' | 'graceMs' | 'begins'> & { readonly session: string | undefined };
 
@@ -72,28 +72,22 @@ function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
   const { members, graceMs, session } = pod;
   const who = dice.int(members.length);
   const forMs = dice.pick([30, 400, 1_500, 4_000, 9_000]);
-  const crash = (): Fault => ({
-    do: 'crash supervisor',
-    atMs,
-    who,
-    point: dice.pick<CrashPoint>(['between', 'before the commit', 'before the write', 'after']),
-    afterEvents: dice.between(1, 4),
-  });
+  const crash = (): Fault => {
+    const point = dice.pick(CRASH_POINTS);
+    return { do: 'crash supervisor', atMs, who, point, afterEvents: dice.between(1, 4) };
+  };
   const troubles: readonly [VolumeTrouble, ...VolumeTrouble[]] = ['full', 'full', 'read-only', 'denied', 'slow'];
   const volume = (): Fault => ({ do: 'volume', atMs, how: dice.pick(troubles), forMs });
   const signal = (): Fault => ({ do: 'signal', atMs, who, signal: dice.pick([15, 15, 2, 10]) });
-  const askSexton = (): Fault => ({
-    do: 'sexton stop',
-    atMs,
-    graceMs: drawGrace(dice),
-    among: dice.chance(0.7) ? undefined : drawNames(dice, members),
-  });
-  const litter = (): Fault => ({
-    do: 'litter',
-    atMs,
-    name: dice.pick(['zz', 'README', 'lost+found', '.cache']),
-    what: session === undefined || dice.chance(0.5) ? dice.pick(['garbage', 'empty']) : 'leftover',
-  });
+  const askSexton = (): Fault => {
+    const graceMs = drawGrace(dice);
+    return { do: 'sexton stop', atMs, graceMs, among: dice.chance(0.7) ? undefined : drawNames(dice, members) };
+  };
+  const litter = (): Fault => {
+    const name = dice.pick(['zz', 'README', 'lost+found', '.cache']);
+    const isOther = session === undefined || dice.chance(0.5);
+    return { do: 'litter', atMs, name, what: isOther ? dice.pick(['garbage', 'empty']) : 'leftover' };
+  };
   const makers: readonly [() => Fault, ...(() => Fault)[]] = [
     crash,
     crash,

@@ -81,15 +81,12 @@ export function drawRace(seed: number, members: readonly MemberScenario[]): Race
   const ending = [...members.keys()].filter((index) => members[index]?.lives[0]?.endsAfterMs !== undefined);
   const [first = 0, ...others] = isOfEnd && ending.length > 0 ? ending : members.keys();
   const who = dice.pick([first, ...others]);
-  if (isOfEnd)
-    return {
-      fromMs,
-      who,
-      at: 'prepared end',
-      what: dice.pick(['sexton stop', 'sexton restart']),
-      graceMs: drawGrace(dice),
-      among: dice.chance(0.7) ? undefined : [members[who]?.config.name ?? ''],
-    };
+  if (isOfEnd) {
+    const what = dice.pick<'sexton stop' | 'sexton restart'>(['sexton stop', 'sexton restart']);
+    const graceMs = drawGrace(dice);
+    const among = dice.chance(0.7) ? undefined : [members[who]?.config.name ?? ''];
+    return { fromMs, who, at: 'prepared end', what, graceMs, among };
+  }
   return dice.pick<Race>([
     { fromMs, who, at: 'sleep', what: 'signal', signal: dice.pick([15, 15, 10]) },
     { fromMs, who, at: 'sleep', what: 'end', code: dice.pick([0, 0, 7]) },
@@ -131,11 +128,7 @@ function drawRestart(dice: Dice, members: readonly MemberScenario[], faults: rea
     other === undefined || dice.chance(0.4) ? dice.int(14_000) : Math.max(0, other.atMs + dice.between(-1_500, 1_500));
   const some = drawNames(dice, members);
   const isForSome = some.length > 0 && dice.chance(0.25);
-  return {
-    do: 'sexton restart',
-    atMs,
-    graceMs: drawGrace(dice),
-    among: isForSome ? some : undefined,
-    byRule: !isForSome && dice.chance(0.15) ? RESTART_ALL_CODE : undefined,
-  };
+  const graceMs = drawGrace(dice);
+  const byRule = !isForSome && dice.chance(0.15) ? RESTART_ALL_CODE : undefined;
+  return { do: 'sexton restart', atMs, graceMs, among: isForSome ? some : undefined, byRule };
 }

@@ -54,7 +54,8 @@ export interface MemberScenario {
   readonly lives: readonly ChildScript[];
 }
 
-export type CrashPoint = 'between' | 'before the commit' | 'before the write' | 'after';
+export const CRASH_POINTS = ['between', 'before the commit', 'before the write', 'after'] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number];
 
 /** `among`: of these only. `byRule`: a restart that the rule for this code asks for. */
 export interface Request {
