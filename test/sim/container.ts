@@ -209,11 +209,8 @@ export class Container {
     }
     if (passed === undefined) this.#strike(as);
     else this.#recordSignal(as);
-    const isStop = this.#fallback.stopSignals.includes(signal);
-    this.push(
-      { type: 'forwarded', signal, as, senderPid: 0 },
-      passed !== undefined || (routed !== undefined && isStop),
-    );
+    const isOnce = passed !== undefined || (routed !== undefined && this.#fallback.stopSignals.includes(signal));
+    this.push({ type: 'forwarded', signal, as, senderPid: 0 }, isOnce);
     this.#pump();
   }
 
@@ -295,9 +292,8 @@ export class Container {
 
   /** From now on remembers what changes. */
   #watch(command: WatchCommand): void {
-    const { volume, parts } = this.world;
     this.#vigil?.stop();
-    this.#vigil = new Vigil(volume, command, parts.onEnd, (why, name) => this.wake(why, name));
+    this.#vigil = new Vigil(this.world.parts, command, (why, name) => this.wake(why, name));
     this.brain?.watch(command);
   }
 

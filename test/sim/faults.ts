@@ -128,13 +128,11 @@ export function askToRestart(world: World, request: Request, first?: Container):
   world.laws.restarts.asked({ requestedMs, by: BY_FAULT, graceMs, among, byRule }, asked);
 }
 
+type Words = Pick<StopRequest, 'Version' | 'By'>;
+
 /** A file for each member that lives by its tombstone, and for `first`, whose end has come just now. Returns whose. */
-function leaveRequests(
-  world: World,
-  { graceMs, among, byRule }: Request,
-  words: Pick<StopRequest, 'Version' | 'By'>,
-  first?: Container,
-): readonly Container[] {
+function leaveRequests(world: World, request: Request, words: Words, first?: Container): readonly Container[] {
+  const { graceMs, among, byRule } = request;
   const { agenda, dice, volume, bootId, count } = world;
   const isAlive = (container: Container): boolean => {
     const own = ownTombstone(container);
@@ -150,7 +148,7 @@ function leaveRequests(
     return [];
   }
   for (const { hostId, member } of alive) {
-    const request = {
+    const text = formatRequest({
       ...words,
       Boot: bootId,
       Incarnation: hostId,
@@ -159,9 +157,9 @@ function leaveRequests(
       ...(byRule !== undefined && { ByRule: byRule }),
       At: rfc3339(world.wallOf(member)),
       RequestedMonotonic: Math.round(agenda.monoMs),
-    };
+    });
     const mark = dice.int(2 ** 30).toString(16);
-    volume.put(requestFileOf(member.name, mark.padStart(12, '0')), new Content(formatRequest(request)));
+    volume.put(requestFileOf(member.name, mark.padStart(12, '0')), new Content(text));
   }
   return alive;
 }
@@ -181,6 +179,7 @@ export function comeBetween(container: Container, at: Race['at']): boolean {
 
 function befallWith(container: Container, race: Race): void {
   const { world } = container;
+  const { agenda, dice, kubelet, scenario } = world;
   switch (race.what) {
     case 'sexton stop':
       return ask(world, race, container);
@@ -193,9 +192,7 @@ function befallWith(container: Container, race: Race): void {
     case 'KILL':
       return container.endCommand({ code: undefined, signal: SIGKILL });
     case 'delete':
-      return void world.agenda.in(world.dice.int(100), undefined, () =>
-        world.kubelet.delete(world.scenario.graceMs, false),
-      );
+      return void agenda.in(dice.int(100), undefined, () => kubelet.delete(scenario.graceMs, false));
     default:
       return race satisfies never;
   }

@@ -5,7 +5,8 @@
 import { isRequestFor } from '../../src/core/format/stop-request.ts';
 import { isMemberName } from '../../src/core/format/tombstone.ts';
 import type { WatchCommand } from '../../src/runtime/host/host.ts';
-import type { Holder, Volume, Watcher } from './volume.ts';
+import type { AccessWorld } from './access.ts';
+import type { Volume, Watcher } from './volume.ts';
 
 export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */
@@ -15,13 +16,8 @@ export class Vigil implements Watcher {
   readonly #orders: WatchCommand;
   readonly #onFire: (why: string, name?: string) => void;
 
-  constructor(
-    volume: Volume,
-    orders: WatchCommand,
-    onEnd: (holder: Holder, then: () => void) => void,
-    /** `name`: of the member whose file or handle it is. */
-    onFire: (why: string, name?: string) => void,
-  ) {
+  /** `name`: of the member whose file or handle it is. */
+  constructor({ volume, onEnd }: AccessWorld, orders: WatchCommand, onFire: (why: string, name?: string) => void) {
     this.#volume = volume;
     this.#orders = orders;
     this.#onFire = onFire;
