@@ -59,14 +59,8 @@ export function watchLoneStop(container: Container): void {
 }
 
 function isUnasked({ isRunning, brain, asked, requests, member }: Container, most = 0): boolean {
-  return (
-    isRunning &&
-    brain?.state.child.is !== 'gone' &&
-    brain !== undefined &&
-    member.loss === undefined &&
-    asked.length <= most &&
-    requests.length === 0
-  );
+  if (!isRunning || brain === undefined || brain.state.child.is === 'gone' || member.loss !== undefined) return false;
+  return asked.length <= most && requests.length === 0;
 }
 
 /** It does not stop for a reason of its own, either: a member that does cannot tell. */

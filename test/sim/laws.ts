@@ -287,9 +287,7 @@ export class Laws extends Judge {
     const wasReady =
       (asked[0]?.wasAsleep === true && 8 * bootMs < graceMs) ||
       (container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * bootMs);
-    const hasUnkillable = member.scenario.lives.some(
-      ({ leaves, stray }) => leaves === 'unkillable' || stray === 'unkillable',
-    );
+    const hasUnkillable = member.scenario.lives.some((life) => [life.leaves, life.stray].includes('unkillable'));
     if (container.lostAtMs !== undefined || calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.world.count('excused: killed by the kubelet');
     this.breaks('before the platform', container, 'the platform’s KILL came first');
@@ -447,16 +445,10 @@ function misleading(container: Container): string | undefined {
 
 /** A main of it said that no other life follows, and was replaced or killed: the kubelet starts it again. */
 function isBroughtBack(member: Member): boolean {
-  const { world } = member;
-  const mains = mainsOf(member).filter(({ isOver }) => !isOver);
-  const sinceMs = world.kubelet.restartedAllAtMs - world.agenda.bootAtMs;
-  return world.containers.some(
-    (main) =>
-      mains.includes(main.member) &&
-      main.startedAtMs >= sinceMs &&
-      hasSaidFinal(main) &&
-      (main.wasKilled || main.asked.length > 0),
-  );
+  const { kubelet, agenda } = member.world;
+  const sinceMs = kubelet.restartedAllAtMs - agenda.bootAtMs;
+  const lives = livesOf(mainsOf(member)).filter((main) => !main.member.isOver && main.startedAtMs >= sinceMs);
+  return lives.some((main) => hasSaidFinal(main) && (main.wasKilled || main.asked.length > 0));
 }
 
 /**
@@ -464,10 +456,12 @@ function isBroughtBack(member: Member): boolean {
  * not write that down, so the others take it for killed.
  */
 function hasLeftUnsaid(member: Member): boolean {
-  const mains = mainsOf(member);
-  return member.world.containers.some(
-    (main) => mains.includes(main.member) && (main.hasLeftUnrecorded || isCut(main)) && hasEndedByRule(main),
-  );
+  return livesOf(mainsOf(member)).some((main) => (main.hasLeftUnrecorded || isCut(main)) && hasEndedByRule(main));
+}
+
+/** All their containers until now. */
+function livesOf(members: readonly Member[]): readonly Container[] {
+  return members.flatMap((member) => member.world.containers.filter((container) => container.member === member));
 }
 
 function hasEndedByRule({ member: { config }, exitCode: code }: Container): boolean {
@@ -493,9 +487,8 @@ const BACK_MS = 600;
 
 /** By its supervisor, or by init when the deadline had come. */
 function wasKilled({ command, hasKilled }: Container): boolean {
-  return (
-    hasKilled || command?.signals.some(({ signal }) => signal === SIGKILL) === true || command?.exit?.signal === SIGKILL
-  );
+  const isSent = command?.signals.some(({ signal }) => signal === SIGKILL) === true;
+  return hasKilled || isSent || command?.exit?.signal === SIGKILL;
 }
 
 /**

@@ -28,11 +28,9 @@ export const MUTATIONS: readonly Mutation[] = readFileSync(join(import.meta.dirn
   .split(/\n(?![-+])/)
   .map((text) => {
     const [, file = '', breaks = ''] = /^(\S+): (.+)$/m.exec(text) ?? [];
+    const lines = text.split('\n');
     const side = (sign: string): string =>
-      text
-        .split('\n')
-        .flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : []))
-        .join('\n');
+      lines.flatMap((line) => (line.startsWith(sign) ? [line.slice(1)] : [])).join('\n');
     return { file, breaks, from: side('-'), to: side('+') };
   });
 

@@ -18,23 +18,20 @@ export function litter(world: World): void {
 
 /** Leaves a file that is no member's. */
 export function drop(world: World, { name, what }: Fault & { do: 'litter' }): void {
-  const text = { garbage: '{"Version": 1, "Name', empty: '', kubexit: `Born: ${TIME}\n` };
-  const content =
-    what === 'leftover'
-      ? new Content({ ...base(world, name), Session: 'leftover', Phase: 'running', Born: TIME })
-      : new Content(text[what]);
-  if (world.volume.isThere) world.volume.put(name, content);
+  const leftover: Tombstone = { ...base(world, name), Session: 'leftover', Phase: 'running', Born: TIME };
+  const contents = { garbage: '{"Version": 1, "Name', empty: '', kubexit: `Born: ${TIME}\n`, leftover };
+  if (world.volume.isThere) world.volume.put(name, new Content(contents[what]));
 }
 
+const ORIGINS: Readonly<Record<Stale['of'], Partial<Tombstone>>> = {
+  'another session': { Session: 'before' },
+  'another boot': { Boot: '00000000-0000-4000-8000-000000000000' },
+  'an earlier life': {},
+};
+
 function contentOf(world: World, { name, is, of }: Stale): Content {
-  const origin: Partial<Tombstone> =
-    of === 'another session'
-      ? { Session: 'before' }
-      : of === 'another boot'
-        ? { Boot: '00000000-0000-4000-8000-000000000000' }
-        : {};
   const times = { Born: TIME, Started: TIME, Healthy: TIME } as const;
-  const alive: Tombstone = { ...base(world, name), Phase: 'running', ...times, ...origin };
+  const alive: Tombstone = { ...base(world, name), Phase: 'running', ...times, ...ORIGINS[of] };
   const death = { Died: TIME, DiedMonotonic: 900_000, ExitCode: 0, Reason: 'completed', Final: true } as const;
   const dead: Tombstone = { ...alive, Phase: 'dead', ...death };
   const contents: Readonly<Record<Stale['is'], Tombstone | string>> = {

@@ -30,10 +30,9 @@ function headOf({ seed, policy, graceMs, volume, members, faults, race }: Scenar
 }
 
 function declared(config: object): string {
-  const pairs = Object.entries(config).filter(
-    ([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0),
-  );
-  return JSON.stringify(Object.fromEntries(pairs.filter(([key]) => !DULL.has(key))));
+  const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+  const pairs = Object.entries(config).filter(([key, value]) => !DULL.has(key) && !isEmpty(value));
+  return JSON.stringify(Object.fromEntries(pairs));
 }
 
 const DULL: ReadonlySet<string> = new Set(['name', 'stopSignals', 'solo', 'reload', 'quit', 'startFailureCode']);
