@@ -91,14 +91,12 @@ function isBlind({ world: { count }, container }: Member): boolean {
   const hasKill = (climb?.killAtMs ?? container.mainsEndAtMs) !== undefined || deadline?.kills === true;
   // A failed life has had its signal for itself, and its KILL may come later than the end with the mains is due.
   const isStopped = container.isCommandAlive && climb?.why !== 'failing';
-  const isTold = isStopped && container.command?.signals.some(({ signal }) => signal !== SIGKILL);
-  if (isTold === true && hasKill) return false;
-  if (isTold === true && container.asked.length === 0) {
-    count('excused: a command without grace period that ignores the signal of init alone');
-    return true;
-  }
-  if (container.reflexes.haveMainsFinished) return false;
-  count('excused: init alone could not know that its mains have finished');
+  const isTold = isStopped && container.command?.signals.some(({ signal }) => signal !== SIGKILL) === true;
+  if (isTold && hasKill) return false;
+  const isUnending = isTold && container.asked.length === 0;
+  if (!isUnending && container.reflexes.haveMainsFinished) return false;
+  if (isUnending) count('excused: a command without grace period that ignores the signal of init alone');
+  else count('excused: init alone could not know that its mains have finished');
   return true;
 }
 

@@ -16,8 +16,7 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
   if (isHurriedByOthers(container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
   const { config } = member;
-  const isHolding = config.role === 'main' || config.hold.kind === 'always' || stop.origin === 'self';
-  if (!isHolding) return;
+  if (config.role === 'sidecar' && config.hold.kind !== 'always' && stop.origin !== 'self') return;
   if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
