@@ -59,7 +59,7 @@ function drawReplacement(dice: Dice, { members, graceMs }: PodFacts, atMs: numbe
   ];
 }
 
-/** Of a request; undefined: it names none. */
+/** The grace period that a request names; undefined: none. */
 export function drawGrace(dice: Dice): number | undefined {
   return dice.chance(0.5) ? undefined : dice.pick([1_500, 4_000]);
 }

@@ -228,7 +228,7 @@ export class Laws extends Judge {
     this.#judgeDeath(container, tombstone);
   }
 
-  /** Of what its last tombstone said a death stays, and so does a deadline. */
+  /** A death on the record stays as it is, and a deadline does not move later. */
   #judgeNext(container: Container, old: Tombstone, tombstone: Tombstone): void {
     if (old.Died !== undefined) {
       this.world.judges('graves');

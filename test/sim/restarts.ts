@@ -18,7 +18,7 @@ import { SETTLING_MS } from './on-record.ts';
 import { isCommandAlive, isOf } from './truth.ts';
 import type { Member } from './world.ts';
 
-/** Who has asked if no member has by itself. */
+/** The asker where no member has asked by itself. */
 export const BY_FAULT = 'sexton restart';
 
 interface Asked {

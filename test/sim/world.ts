@@ -35,7 +35,7 @@ export class Member {
   /** By what its wall clock is off, and was turned. */
   wallOffMs: number;
   births = 0;
-  /** Of containers of it. */
+  /** How many containers of it have ended. */
   exits = 0;
   /** When its last container ended. */
   endedAtMs = 0;
