@@ -80,8 +80,9 @@ function drawFault(dice: Dice, pod: PodFacts, atMs: number): Fault {
   const volume = (): Fault => ({ do: 'volume', atMs, how: dice.pick(troubles), forMs });
   const signal = (): Fault => ({ do: 'signal', atMs, who, signal: dice.pick([15, 15, 2, 10]) });
   const askSexton = (): Fault => {
-    const graceMs = drawGrace(dice);
-    return { do: 'sexton stop', atMs, graceMs, among: dice.chance(0.7) ? undefined : drawNames(dice, members) };
+    const namedMs = drawGrace(dice);
+    const among = dice.chance(0.7) ? undefined : drawNames(dice, members);
+    return { do: 'sexton stop', atMs, graceMs: namedMs, among };
   };
   const litter = (): Fault => {
     const name = dice.pick(['zz', 'README', 'lost+found', '.cache']);
