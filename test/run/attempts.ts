@@ -55,7 +55,7 @@ async function runOnce(
   files: readonly string[],
   { shorten, concurrency, grep }: Omit<Attempts, 'retries'>,
 ): Promise<FileReports> {
-  const reports = new FileReports(shorten);
+  const reports = new FileReports(shorten, grep !== undefined);
   const limit = new FileLimit(FILE_LIMIT_MS, (text) => void process.stdout.write(text));
   const events = run({
     files: [...files],

@@ -7,7 +7,7 @@ import { FileReports } from './reports.ts';
 
 test('E3 what was skipped is counted by its reason', (t) => {
   t.mock.method(process.stdout, 'write', () => true);
-  const reports = new FileReports((file) => file);
+  const reports = new FileReports((file) => file, false);
   const skipped = (name: string, skip: string) =>
     reports.take({
       type: 'test:pass',
@@ -29,7 +29,7 @@ test('E3 what was skipped is counted by its reason', (t) => {
 
 test('a suite that is skipped as a whole counts as one, as nothing is heard of its tests', (t) => {
   t.mock.method(process.stdout, 'write', () => true);
-  const reports = new FileReports((file) => file);
+  const reports = new FileReports((file) => file, false);
   const details = { duration_ms: 1, type: 'suite' };
   for (const suite of [{ name: 'skipped', skip: 'needs root' }, { name: 'run' }])
     reports.take({
@@ -42,7 +42,7 @@ test('a suite that is skipped as a whole counts as one, as nothing is heard of i
 
 test('a suite that fails by itself counts, and one that a test fails does not', (t) => {
   t.mock.method(process.stdout, 'write', () => true);
-  const reports = new FileReports((file) => file);
+  const reports = new FileReports((file) => file, false);
   for (const failureType of ['testCodeFailure', 'hookFailed', 'subtestsFailed']) {
     const error = Object.assign(new Error(failureType), { failureType });
     const details = { duration_ms: 1, type: 'suite', error };
@@ -53,6 +53,18 @@ test('a suite that fails by itself counts, and one that a test fails does not', 
   }
   reports.end();
   assert.deepEqual(reports.totals, { passed: 0, failed: 2, skipped: 0 });
+});
+
+test('a file without a test fails, unless only tests of some titles were asked for', (t) => {
+  t.mock.method(process.stdout, 'write', () => true);
+  for (const isPicked of [false, true]) {
+    const reports = new FileReports((file) => file, isPicked);
+    const details = { duration_ms: 1, type: 'test' };
+    reports.take({ type: 'test:pass', data: { name: 'a.test.ts', file: 'a.test.ts', details } } as never);
+    reports.take({ type: 'test:summary', data: { file: 'a.test.ts', duration_ms: 1 } } as never);
+    reports.end();
+    assert.deepEqual(reports.totals, { passed: 0, failed: isPicked ? 0 : 1, skipped: 0 });
+  }
 });
 
 test('E1 a missing example is named together with those that exist, in one line', () => {

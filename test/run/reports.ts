@@ -36,9 +36,12 @@ export class FileReports {
   readonly skips = new Map<string, number>();
   readonly #files = new Map<string, FileReport>();
   readonly #shorten: (file: string) => string;
+  readonly #isPicked: boolean;
 
-  constructor(shorten: (file: string) => string) {
+  /** `isPicked`: only tests of some titles run, so that a file may have none. */
+  constructor(shorten: (file: string) => string, isPicked: boolean) {
     this.#shorten = shorten;
+    this.#isPicked = isPicked;
   }
 
   take(event: TestEvent): void {
@@ -91,6 +94,10 @@ export class FileReports {
 
   #close(file: string, durationMs?: number): void {
     const { totals, failures, skips, output } = this.#report(file);
+    if (!this.#isPicked && totals.passed + totals.failed + totals.skipped === 0) {
+      totals.failed = 1;
+      failures.push('not ok: the file has no test\n');
+    }
     const { passed, failed, skipped } = totals;
     const counts = [`${passed} passed`, `${failed} failed`, ...(skipped > 0 ? [`${skipped} skipped`] : [])];
     const head = `${failed > 0 ? 'FAILED' : 'ok    '} ${this.#shorten(file)}: ${counts.join(', ')}`;
