@@ -100,6 +100,10 @@ function outputOf([tool, ...args]: readonly [string, ...string[]]): Promise<stri
       process.exitCode = 2;
       resolve(`${tool}:0:0: error: ${message}; install gcc, cppcheck, clang-tidy and sparse`);
     });
-    child.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    child.on('close', (code, signal) => {
+      const output = Buffer.concat(chunks).toString();
+      const last = output.trimEnd().split('\n').at(-1);
+      resolve(code === 0 ? output : `${output}\n${tool}:0:0: error: it ended with ${code ?? signal}: ${last}`);
+    });
   });
 }
