@@ -21,6 +21,11 @@ test('unsteady', () => {
 const BROKEN = `import { test } from 'node:test';
 test('broken', () => { throw new Error('each time'); });
 `;
+/** Skips in its second run what fails in its first. */
+const SKIPPING = UNSTEADY.replace("'unsteady', () =>", "'unsteady', (t) =>").replace(
+  'return;',
+  "return t.skip('odd');",
+);
 
 test('a file that passes at its second attempt counts as passed and is named', () => {
   const { outcome, stdout } = run({ 'unsteady.test.ts': UNSTEADY, 'broken.test.ts': BROKEN }, true);
@@ -40,11 +45,18 @@ test('there is no second attempt where tests were named, nor where many files fa
   assert.deepEqual([many.outcome.totals.failed, many.outcome.unsteady], [MAX_UNSTEADY + 1, []]);
 });
 
+test('what is skipped at the second attempt only is named as well', () => {
+  const { outcome } = run({ 'skipping.test.ts': SKIPPING }, true);
+  assert.deepEqual(outcome.skips, { odd: 1 });
+});
+
+type Shown = Omit<Outcome, 'skips'> & { readonly skips: Record<string, number> };
+
 /** In a process of its own: node:test runs no files from within a test. */
 function run(
   files: Readonly<Record<string, string>>,
   retries: boolean,
-): { readonly outcome: Pick<Outcome, 'totals' | 'unsteady'>; readonly stdout: string } {
+): { readonly outcome: Shown; readonly stdout: string } {
   const dir = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
   const script = `
@@ -52,10 +64,10 @@ function run(
     import { runTwice } from ${JSON.stringify(join(import.meta.dirname, 'attempts.ts'))};
     const files = ${JSON.stringify(Object.keys(files).map((name) => join(dir, name)))};
     const shorten = (file) => basename(file);
-    const { totals, unsteady } = await runTwice(files, { shorten, concurrency: 2, retries: ${retries} });
-    console.error(JSON.stringify({ totals, unsteady }));`;
+    const { skips, ...rest } = await runTwice(files, { shorten, concurrency: 2, retries: ${retries} });
+    console.error(JSON.stringify({ ...rest, skips: Object.fromEntries(skips) }));`;
   writeFileSync(join(dir, 'run.mjs'), script);
   const { NODE_TEST_CONTEXT, ...env } = process.env;
   const { stdout, stderr } = spawnSync(NODE, [join(dir, 'run.mjs')], { env, encoding: 'utf8' });
-  return { outcome: JSON.parse(stderr) as Outcome, stdout };
+  return { outcome: JSON.parse(stderr) as Shown, stdout };
 }

@@ -43,10 +43,12 @@ export async function runTwice(files: readonly string[], attempts: Attempts): Pr
   for (const file of failed)
     for (const key of ['passed', 'failed', 'skipped'] as const)
       totals[key] += (second.byFile.get(file)?.[key] ?? 0) - (first.byFile.get(file)?.[key] ?? 0);
+  const skips = new Map(first.skips);
+  for (const [why, count] of second.skips) if (!skips.has(why)) skips.set(why, count);
   const broken = new Set(failedFiles(second));
   return {
     totals,
-    skips: first.skips,
+    skips,
     unsteady: failed.filter((file) => !broken.has(file)).map((file) => shorten(file)),
   };
 }
