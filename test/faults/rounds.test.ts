@@ -25,4 +25,5 @@ test(`no pod of ${ROUNDS} hangs or loses anything under random faults`, {
   t.diagnostic(String(tally));
   assert.deepEqual(failures.join('\n'), '');
   assert.equal(tally.passed, ROUNDS);
+  assert.ok(ROUNDS > 0 && tally.struck.length >= Math.min(10, Math.floor(ROUNDS / 4)), `${tally}`);
 });

@@ -20,6 +20,11 @@ export class Tally {
     for (const kind of result.misses) this.#misses.set(kind, (this.#misses.get(kind) ?? 0) + 1);
   }
 
+  /** The kinds of faults that found a living target. */
+  get struck(): readonly StrikeKind[] {
+    return [...this.#hits.keys()].filter((kind) => kind in FAULTS);
+  }
+
   toString(): string {
     const kinds = new Set<StrikeKind>([...(Object.keys(FAULTS) as StrikeKind[]), ...this.#hits.keys()]);
     const rows = [...kinds].map((kind) => {
