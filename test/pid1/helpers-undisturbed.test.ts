@@ -26,14 +26,20 @@ describe('a supervisor that is killed while probes and hooks run', () => {
     'P12 N33 kills of the supervisor leave hooks, probes and the deadline as they were',
     async (stage) => {
       const rounds = roundsOr(12, 4);
-      await inRounds(rounds, 3, (index) => live(stage, `a${index}`, chance(SEED + index)));
-      stage.t.diagnostic(`P12: ${rounds} lives, seed ${SEED}`);
+      let hits = 0;
+      await inRounds(rounds, 3, async (index) => {
+        const count = await live(stage, `a${index}`, chance(SEED + index));
+        hits += count;
+      });
+      stage.t.diagnostic(`P12: ${rounds} lives, ${hits} kills, seed ${SEED}`);
+      assert.ok(hits > 2 * rounds, `${hits} kills in ${rounds} lives`);
     },
     { timeoutMs: 6 * MINUTES },
   );
 });
 
-async function live(stage: Stage, name: string, random: () => number): Promise<void> {
+/** Resolves to how many supervisors it killed. */
+async function live(stage: Stage, name: string, random: () => number): Promise<number> {
   const { log } = stage.scratch;
   // Each life has its own graveyard, as members of one graveyard share the earliest deadline.
   const graveyard = stage.scratch.path(`graveyard-${name}`);
@@ -62,7 +68,7 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
     command: member(stage, name, { term: 100, exit: 7 }),
   });
 
-  await killSupervisors(container, random, KILLS);
+  const early = await killSupervisors(container, random, KILLS);
   await waitForTombstone(graveyard, name, 'is healthy', (it) => it.Healthy !== undefined);
   const before = readTimeline(log).of(`${name}.probe`, 'Starting').length;
   await waitForEvent(log, `${name}.probe`, 'Starting', before + 2);
@@ -75,7 +81,7 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
   await container.signal('SIGTERM');
   const killing = killSupervisors(container, random, KILLS);
   const { Deadline } = await waitForTombstone(graveyard, name, 'has a deadline', (it) => it.Deadline !== undefined);
-  await killing;
+  const late = await killing;
   assert.equal((await container.exit()).status, 7, name);
 
   const timeline = readTimeline(log);
@@ -100,4 +106,5 @@ async function live(stage: Stage, name: string, random: () => number): Promise<v
     ],
     name,
   );
+  return early + late;
 }
