@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { inspect } from 'node:util';
 import type { State } from '../../src/core/state/state.ts';
 import { NODE_TIMERS } from '../../src/runtime/clock.ts';
 import type { Membership } from '../../src/runtime/membership.ts';
 import { RESTED } from '../../src/runtime/memo.ts';
 import { Sleeper } from '../../src/runtime/sleep/sleeper.ts';
-import { whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
+import { whyAwakeByGraveyard, whyAwakeByState, whyAwakeByTime, withWake } from '../../src/runtime/sleep/why-awake.ts';
 import { alive, mainConfig, sidecarConfig } from '../core/helpers.ts';
 import { Life } from '../core/life.ts';
 import { SILENT } from './recorder.ts';
@@ -28,16 +29,20 @@ describe('the state of a member', () => {
     'before the graveyard was looked at': { peers: undefined },
     'while a hook runs': { tasks: [{ key: 'postStart', id: 1, sinceMs: 0, untilMs: undefined, ending: false }] },
     'while what the command has left behind is ended': { child: LEFTOVERS },
+    'while a life that has failed is ended': { failing: { why: 'liveness', sinceMs: 0, since: '', killAtMs: 1 } },
     'when its life is over': { child: { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } },
   };
   for (const [when, change] of Object.entries(not))
     it(`the state keeps its supervisor awake ${when}`, () =>
       assert.notEqual(whyAwakeByState(mainConfig(), { ...running, ...change }), undefined));
 
-  it('the state keeps its supervisor awake during a stop', () => {
+  it('the state keeps its supervisor awake in each part of a stop', () => {
     const stopped = new Life({ config: mainConfig(), child: { on: { 15: { afterMs: 5_000, code: 0 } } }, peers: [] });
     stopped.signal(15);
-    assert.notEqual(whyAwakeByState(mainConfig(), stopped.state), undefined);
+    const { stop, climb } = stopped.state;
+    assert.ok(stop !== undefined && climb !== undefined);
+    assert.equal(whyAwakeByState(mainConfig(), { ...running, stop }), 'a stop is under way');
+    assert.equal(whyAwakeByState(mainConfig(), { ...running, climb }), 'a stop is under way');
   });
 
   it('the state keeps its supervisor awake while it is unclear whether a peer lives', () => {
@@ -45,6 +50,23 @@ describe('the state of a member', () => {
     const lost = { ...alive('work'), liveness: 'lost' as const, lostAt: now.mono, sinceMs: now.mono };
     assert.notEqual(whyAwakeByState(sidecarConfig(), { ...running, peers: { work: lost } }), undefined);
   });
+});
+
+it('a supervisor stays awake for what is due soon', () => {
+  assert.equal(whyAwakeByTime(9_999, [], 0, 5_000), 'something is due soon');
+  assert.equal(whyAwakeByTime(10_000, [], 0, 5_000), undefined);
+});
+
+describe('the graveyard of a member', () => {
+  const quiet = { isLocal: true, isSettled: true, list: {}, isTooLarge: false };
+
+  it('a supervisor may sleep where init can watch all that matters in the graveyard', () => {
+    assert.equal(whyAwakeByGraveyard(quiet), undefined);
+  });
+
+  for (const change of [{ isLocal: false }, { isSettled: false }, { list: undefined }, { isTooLarge: true }])
+    it(`a supervisor stays awake beside a graveyard with ${inspect(change)}`, () =>
+      assert.notEqual(whyAwakeByGraveyard({ ...quiet, ...change }), undefined));
 });
 
 describe('Sleeper', () => {
