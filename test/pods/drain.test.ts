@@ -44,14 +44,20 @@ interface Drained {
   readonly At: string;
 }
 
+interface Place {
+  readonly flags?: readonly string[];
+  readonly prefix?: readonly string[];
+  readonly graveyard?: string;
+}
+
 async function serve(
   { t, scratch }: Stage,
   drain: string,
-  { flags = [], prefix = OWN_NETWORK }: { flags?: readonly string[]; prefix?: readonly string[] } = {},
+  { flags = [], prefix = OWN_NETWORK, graveyard = scratch.graveyard }: Place = {},
 ): Promise<Pod> {
   const container = startContainer(scratch, {
     name: 'server',
-    flags: ['--name=server', `--graveyard=${scratch.graveyard}`, `--drain=${drain}`, ...flags],
+    flags: ['--name=server', `--graveyard=${graveyard}`, `--drain=${drain}`, ...flags],
     inside: prefix,
     command: [process.execPath, AGENT, `${PORT}`],
     // It gets no orders, and the pipe that they would come by must not end.
@@ -74,12 +80,12 @@ async function serve(
     neighbour,
     stop: async () => {
       await container.signal('SIGTERM');
-      await waitForTombstone(scratch.graveyard, 'server', 'drains', ({ Phase, History = [] }) => {
+      await waitForTombstone(graveyard, 'server', 'drains', ({ Phase, History = [] }) => {
         // One that is short may be over before it is looked for.
         return Phase === 'draining' || History.some(({ Event }) => Event === 'drained');
       });
     },
-    drained: () => drainedOf(container, scratch.graveyard),
+    drained: () => drainedOf(container, graveyard),
   };
 }
 
@@ -142,18 +148,22 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   scenario(
     'names the one address whose connections kept it awake at a steady pace',
     async (stage) => {
-      const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=3s,max=9s');
-      await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 1_000, how: 'request' });
-      await stop();
-      const { Why } = await drained();
-      const { longestPauseMs } = (await client.do({ do: 'cease' })) as Ceased;
-      // A machine that stands still for so long keeps no pace.
-      if (longestPauseMs > 1_300) return;
-      assert.equal(Why, 'max');
-      assert.match(
-        container.stderr(),
-        new RegExp(`connections of the drain came from ${KUBELET} to port ${PORT}, one every 1\\.\\d s`),
-      );
+      // A machine that stands still keeps no pace. Then it is measured again.
+      for (let attempt = 1; ; attempt += 1) {
+        const graveyard = stage.scratch.path(`graveyard-${attempt}`);
+        const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=3s,max=9s', { graveyard });
+        await client.do({ do: 'keep on', ...toPod, from: KUBELET, everyMs: 1_000, how: 'request' });
+        await stop();
+        const { Why } = await drained();
+        const { longestPauseMs } = (await client.do({ do: 'cease' })) as Ceased;
+        if (longestPauseMs > 1_300 && attempt < 5) continue;
+        assert.equal(Why, 'max');
+        assert.match(
+          container.stderr(),
+          new RegExp(`connections of the drain came from ${KUBELET} to port ${PORT}, one every 1\\.\\d s`),
+        );
+        return;
+      }
     },
     options,
   );
