@@ -2,7 +2,8 @@
  * Probes and hooks that go over the network: one is started, and its end is reported once. Each has a connection of its
  * own and closes it, as a kept connection would tell of an older moment.
  *
- * Loaded when the first one is run. None of it touches process.stdout or process.stderr.
+ * Loaded when the first one is run. None of it asks for process.stdout or process.stderr. Node's own sockets do as they
+ * close: only `keepToOurselves` of `run` protects the pipes that the application shares.
  */
 import type {
   FileAction,
