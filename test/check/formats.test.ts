@@ -73,6 +73,7 @@ describe('the formats of a check', () => {
       assert.equal(properties.col === undefined, properties.endLine !== undefined);
       if (properties.endLine !== undefined) assert.ok(Number(properties.endLine) > Number(properties.line));
     }
+    assert.ok(commands.some(({ properties }) => properties.endLine !== undefined));
     const last = commands.at(-1);
     assert.deepEqual([last?.name, last?.properties.file], ['error', 'broken.yaml']);
   });

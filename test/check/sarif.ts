@@ -93,6 +93,7 @@ export async function everyFinding(): Promise<Result> {
     { path: 'dir/a,b:c d%\n<"&é😀.yaml', text: BAD_YAML.join('---\n') },
     { path: '/absolute/of.yaml', text: BAD_YAML[0] ?? '' },
     { path: 'broken.yaml', text: 'a: [\n' },
+    { path: 'long/Dockerfile', text: 'FROM debian:12\nCMD server --port \\\n  80\n' },
     ...dockerfiles.map((one) => ({ path: `${one.id}/Dockerfile`, text: examplesOf(one).bad })),
   ]);
 }
