@@ -14,7 +14,8 @@ test('sexton-init is one static file of less than 68 KiB with musl', (t) => {
   t.diagnostic(`${bytes} bytes`);
   assert.ok(bytes < 68 * 1024, `${bytes} bytes`);
   const file = spawnSync('readelf', ['-ld', STATIC.path], { encoding: 'utf8' });
-  if (file.status === 0) assert.doesNotMatch(file.stdout, /INTERP|NEEDED/);
+  assert.equal(file.status, 0, `readelf: ${file.error ?? file.stderr}`);
+  assert.doesNotMatch(file.stdout, /INTERP|NEEDED/);
 });
 
 test('an idle init has less than 100 KB of private memory', async (t) => {
