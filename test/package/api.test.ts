@@ -14,11 +14,8 @@ import { environmentOn, installInto, MAJORS, packed } from './installed.ts';
 
 type Same<A, B> = [A, B] extends [B, A] ? ([keyof A, keyof B] extends [keyof B, keyof A] ? true : false) : false;
 
-test('the published graveyard has the members that sexton itself reads', () => {
-  // The compiler checks this; a key that is in one type only makes `false`.
-  const same: Same<Graveyard, Omit<Members, 'held' | 'asleep'>> = true;
-  assert.ok(same);
-});
+// The published graveyard has the members that sexton itself reads: `npm run lint` checks it.
+true satisfies Same<Graveyard, Omit<Members, 'held' | 'asleep'>>;
 
 test('the documentation names every key of a tombstone, every phase and every reason', () => {
   const declared = readFileSync(join(packed().directory, 'lib/index.d.ts'), 'utf8');
