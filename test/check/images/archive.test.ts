@@ -55,20 +55,26 @@ describe('an archive of images', () => {
 
   it('an archive that is cut or damaged is refused', () => {
     const right = bytesIn('pax');
-    const isRefused = (bytes: Buffer): void => {
+    // What is cut off, or damaged, may be no part of an image.
+    const isRefused = (bytes: Buffer): boolean => {
       try {
         assert.deepEqual(read(bytes)[0]?.names.length, 1);
+        return false;
       } catch (error) {
         assert.ok(error instanceof ImageError, String(error));
+        return true;
       }
     };
-    for (let length = 0; length < right.length; length += 97) isRefused(right.subarray(0, length));
-    for (let seed = 0; seed < 200; seed += 1) {
+    const lengths = Array.from({ length: Math.ceil(right.length / 97) }, (_, index) => index * 97);
+    const cut = lengths.filter((length) => isRefused(right.subarray(0, length)));
+    const damaged = Array.from({ length: 200 }, (_, seed) => {
       const bytes = Buffer.from(right);
       const at = (seed * 131) % bytes.length;
       bytes[at] = (bytes[at] ?? 0) ^ (1 + (seed % 255));
-      isRefused(bytes);
-    }
+      return isRefused(bytes);
+    }).filter((it) => it);
+    assert.deepEqual(cut, lengths.slice(0, cut.length));
+    assert.ok(cut.length > lengths.length / 2 && damaged.length > 50, `${cut.length}, ${damaged.length}`);
     assert.throws(() => read(right.subarray(0, 700)), /it ends too early; name what podman save/);
     assert.throws(() => read(Buffer.from('short')), /it is no tar archive; name what podman save/);
   });
