@@ -23,6 +23,8 @@ export interface QueuePlan {
 export interface QueueOutcome {
   readonly lost: number;
   readonly doubled: number;
+  /** How many workers drained, after a stop request, until they were idle. */
+  readonly drained: number;
   /** The longest time from a stop request to the end of its container. */
   readonly longestMs: number;
 }
@@ -59,12 +61,14 @@ export async function rollWorkers(scratch: Scratch, name: string, plan: QueuePla
   const start = (number: number): Promise<Worker> => startWorker(scratch, `${name}-${number}@rollout`, plan, env);
   await run(PYTHON, [join(HERE, 'jobs.py'), ...plan.jobs.map(String)], { env });
   let worker = await start(0);
+  let drained = 0;
   let longestMs = 0;
   for (let roll = 1; roll <= plan.rolls; roll += 1) {
     const enough = (plan.jobs.length * roll) / (plan.rolls + 1);
     await waitFor('some jobs have begun', async () => Number((await ask('-n', '1', 'HLEN', 'begun'))[0]) >= enough);
     const next = await start(roll);
     longestMs = Math.max(longestMs, await stop(worker.container, plan));
+    if (worker.container.stderr().includes('the drain is over: the application is idle')) drained += 1;
     worker = next;
   }
   await waitFor('no job waits', async () => (await ask('LLEN', 'celery'))[0] === '0');
@@ -77,7 +81,7 @@ export async function rollWorkers(scratch: Scratch, name: string, plan: QueuePla
   const [begun, ended] = [await ask('-n', '1', 'HGETALL', 'begun'), await ask('-n', '1', 'HGETALL', 'ended')];
   await Promise.all([worker.container.kill(), redis.kill()]);
   const doubled = begun.filter((times, index) => index % 2 === 1 && times !== '1').length;
-  return { lost: plan.jobs.length - ended.length / 2, doubled, longestMs };
+  return { lost: plan.jobs.length - ended.length / 2, doubled, drained, longestMs };
 }
 
 const run = promisify(execFile);
