@@ -185,12 +185,12 @@ export class Laws extends Judge {
     const { asked, requests, restarts, member } = container;
     const { gracePeriodMs = Number.POSITIVE_INFINITY } = member.config;
     const { nowMs, monoMs } = this.world.agenda;
+    this.lost.killing(container);
     // A supervisor that comes back late does not extend the stop that init began when the mains ended.
     const ownEndsMs = [container.memo?.state.climb?.killAtMs, container.mainsEndAtMs];
     if (ownEndsMs.some((atMs = Number.POSITIVE_INFINITY) => atMs <= monoMs)) return;
     const isDue = asked.some(({ atMs }) => atMs + gracePeriodMs <= nowMs) || requests.length + restarts.length > 0;
     if (!isDue) this.breaks('before the platform', container, 'init KILLs before the grace period is over');
-    this.lost.killing(container);
   }
 
   spawning(container: Container, id: number): void {

@@ -64,7 +64,10 @@ function isAskedTwice({ asked, member }: Container): boolean {
 function isHurriedByOthers(self: Container, at: { sinceMs: number; nowMs: number }): boolean {
   const { world } = self;
   const isClose = (atMs: number): boolean => at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs });
-  return world.containers.some(({ brain, state, aloneSinceMs, reflexes, member }) => {
+  return world.containers.some((it) => {
+    const { brain, state, aloneSinceMs, reflexes, member } = it;
+    // The next container of a member takes its deadline back as soon as the others can see that.
+    if (member.container !== it && !isRecent(world, member.endedAtMs) && !isWritten(member)) return false;
     // Its init wrote the deadline of a stop that no supervisor has heard of.
     if (reflexes.writtenDeadlineMs !== undefined && isClose(reflexes.writtenDeadlineMs)) return true;
     if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;

@@ -94,7 +94,7 @@ export class World {
     this.isTold = tell !== undefined;
     this.agenda = new Agenda(-UPTIME_MS, new Dice(scenario.seed, 1));
     this.dice = new Dice(scenario.seed, 2);
-    const rest = new Dice(scenario.seed, 3);
+    const rest = new Dice(scenario.seed, 7);
     // Short times are more frequent, so that many sleep as soon as nothing is due, wherever that is.
     const sleepOf = ({ config }: MemberScenario): number | undefined => {
       const { readiness, liveness } = config.probes;
