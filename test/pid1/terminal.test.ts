@@ -99,6 +99,7 @@ describe('terminals and streams', { concurrency: atOnce(2) }, () => {
     ['all three closed', 'exec "$@" <&- >&- 2>&-'],
     ['stdout stalled', `${stalled} && exec "$@" >&5 5>&-`],
     ['stderr stalled', `${stalled} && exec "$@" 2>&5 5>&-`],
+    ['files that may have no more than 512 bytes', 'ulimit -f 1 && exec "$@"'],
   ] as const) {
     scenario(`P06 with ${what} signals still act`, async (stage) => {
       const { scratch } = stage;
@@ -112,6 +113,7 @@ describe('terminals and streams', { concurrency: atOnce(2) }, () => {
       assert.equal((await container.exit()).status, 4);
       assert.deepEqual(readTimeline(scratch.log).signals('app'), [10, 15]);
       assert.equal(container.stdout(), '', 'nothing on stdout ever');
+      assert.doesNotMatch(container.stderr(), /the supervisor was started again/);
     });
   }
 

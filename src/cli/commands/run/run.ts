@@ -92,7 +92,7 @@ interface Opened {
 /**
  * Evaluating process.stdout or process.stderr makes the pipe behind it non-blocking; Node's own `assert` does that. The
  * application shares the pipe and would lose output with EAGAIN. So in a supervisor both lead nowhere, and messages go
- * to descriptor 2. A limit on the size of files (RLIMIT_FSIZE) must not end the supervisor either.
+ * to descriptor 2.
  */
 function keepToOurselves(): void {
   for (const [name, fd] of [
@@ -103,5 +103,4 @@ function keepToOurselves(): void {
     const nowhere = { fd, isTTY: false, write: () => true, once: () => {}, removeListener: () => {} };
     Object.defineProperty(process, name, { value: nowhere, configurable: true });
   }
-  process.on('SIGXFSZ', () => {});
 }
