@@ -39,6 +39,10 @@ export function print(text: string): Promise<boolean> {
   });
 }
 
+export function printJson(value: unknown): Promise<boolean> {
+  return print(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
 function ignoreClosed(): void {
   // The callback of write() handles it.
 }

@@ -12,7 +12,7 @@ import { type Injected, inject as injectTexts, type Outcome, uninject as uninjec
 import { policyText } from '../../inject/policy/policy.ts';
 import { Refusal } from '../../inject/refusal.ts';
 import { warn, whyNoFile } from '../../text/errors.ts';
-import { print } from '../../text/print.ts';
+import { print, printJson } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
 import { badArguments, readArguments } from './arguments.ts';
 import { type FlagsWithImage, helmPlugin } from './helm-plugin.ts';
@@ -41,7 +41,8 @@ export async function inject(args: readonly string[]): Promise<void> {
   const result = await injectTexts(collected.inputs, options);
   tellAll(collected, result, flags['skip-unresolved'] === true);
   if (output === 'diff') await print(result.changes.map(diffOf).join(''));
-  else if (output === 'json') await print(`${JSON.stringify(jsonOfAll(result), null, 2)}\n`);
+  else if (output === 'json')
+    await printJson({ workloads: result.outcomes.map(jsonOf), passedOver: result.passedOver });
   else await hand('inject', collected, result, flags['in-place'] === true);
 }
 
@@ -126,10 +127,6 @@ function tellUnreadable(unreadable: readonly Unreadable[]): void {
     warn(cleanText(`${line === undefined ? path : `${path}:${line}`} refused: ${why}`));
     process.exitCode = REFUSED;
   }
-}
-
-function jsonOfAll({ outcomes, passedOver }: Injected) {
-  return { workloads: outcomes.map(jsonOf), passedOver };
 }
 
 function jsonOf({ refusal, members, skipped, ...where }: Outcome) {

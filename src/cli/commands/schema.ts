@@ -11,15 +11,14 @@ import { MOST, type Schema } from '../../config/file/shape.ts';
 import { defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key } from '../../config/flags.ts';
 import { show } from '../../config/notation/parse.ts';
 import { reportSchema } from '../../report/plain.ts';
-import { print } from '../../text/print.ts';
+import { printJson } from '../../text/print.ts';
 import { badArguments, readArguments } from './arguments.ts';
 
 export async function schema(args: readonly string[]): Promise<void> {
-  const { words } = readArguments('schema', args, 1);
-  const [word] = words;
+  const [word] = readArguments('schema', args, 1).words;
   if (word !== undefined && word !== 'report')
     throw badArguments('schema', `${show(word)}: must be report, or nothing`);
-  await print(`${JSON.stringify(word === 'report' ? reportSchema() : configSchema(), undefined, 2)}\n`);
+  await printJson(word === 'report' ? reportSchema() : configSchema());
 }
 
 export function configSchema(): Schema {

@@ -18,7 +18,7 @@ import { replaceText } from '../../../check/write-back.ts';
 import type { Env } from '../../../config/env.ts';
 import { nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
-import { outputWidth, print } from '../../../text/print.ts';
+import { outputWidth, print, printJson } from '../../../text/print.ts';
 import { versionNumber } from '../../../text/version.ts';
 import { readArguments, refusalOf } from '../arguments.ts';
 import { textStyle } from '../text-style.ts';
@@ -30,7 +30,7 @@ export const CHECK_EXIT = { clean: 0, found: 1, unreadable: 2 } as const;
 export async function check(args: readonly string[], env: Env): Promise<void> {
   const { flags: values, words: positionals } = readArguments('check', args, Number.POSITIVE_INFINITY);
   if (values['list-rules'] === true) return void (await print(rulesText(outputWidth())));
-  if (values.schema === true) return void (await print(`${JSON.stringify(CHECK_SCHEMA, null, 2)}\n`));
+  if (values.schema === true) return void (await printJson(CHECK_SCHEMA));
   if (values.explain !== undefined) return void (await print(ruleText(ruleNamed(knownRule(values.explain)))));
   if (positionals.length === 0) throw refuse('nothing to check; name a file, a directory, or - for standard input');
   if (values.fix === true && positionals.includes('-')) throw refuse('--fix: cannot write standard input; take --diff');

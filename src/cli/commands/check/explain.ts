@@ -9,7 +9,7 @@ import { whyWithoutInit } from '../../../runtime/host/without-init.ts';
 import { isLocalFile } from '../../../runtime/local-volume.ts';
 import { ANOTHER_KERNEL, whyAwakeByFlags } from '../../../runtime/sleep/why-awake.ts';
 import { SextonError } from '../../../text/errors.ts';
-import { asWarning, outputWidth, print, withBoldHeader } from '../../../text/print.ts';
+import { asWarning, outputWidth, print, printJson, withBoldHeader } from '../../../text/print.ts';
 import { formatTable } from '../../../text/table.ts';
 import { machine, NO_INIT, NO_NOTIFY, whyNode } from '../../machine.ts';
 import { readLeadingFlags } from '../arguments.ts';
@@ -32,10 +32,7 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   const node = why === undefined ? NO_NODE : `there is a Node process from the start: ${why}`;
   if (flags.output === 'json') {
     const { program, ...rest } = run;
-    await print(
-      `${JSON.stringify({ ...rest, command: program.argv, sources, node, warnings, notes }, undefined, 2)}\n`,
-    );
-    return;
+    return void (await printJson({ ...rest, command: program.argv, sources, node, warnings, notes }));
   }
   // A value of several lines takes a row for each.
   const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { print } from '../../../text/print.ts';
+import { print, printJson } from '../../../text/print.ts';
 import { commitOf, commitText, versionNumber } from '../../../text/version.ts';
 import { badArguments, readArguments } from '../arguments.ts';
 import { isFile, SBOM, type Sbom } from './sbom.ts';
@@ -32,8 +32,4 @@ function readSbom(): Sbom {
     const why = (error as Error).message;
     throw badArguments('version', `cannot read ${PATH}: ${why}; ask the sexton directory that the build lays`);
   }
-}
-
-async function printJson(value: object): Promise<void> {
-  await print(`${JSON.stringify(value, undefined, 2)}\n`);
 }
