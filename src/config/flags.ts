@@ -307,6 +307,9 @@ const namedFlags = KEYS.map((key) => {
 });
 export const FLAGS = Object.fromEntries(namedFlags) as unknown as { readonly [K in Key]: Flag<Values[K]> };
 
+/** It has no key: it names the file that has the others. */
+export const CONFIG_FLAG = { name: 'config', takes: 'FILE', help: 'YAML or JSON; see sexton help config.' } as const;
+
 export function fileKeyOf(key: Key): string {
   return FLAGS[key].fileKey ?? key;
 }

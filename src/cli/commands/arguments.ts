@@ -4,8 +4,8 @@
  * is a flag.
  */
 import { type CommandFlag, tokensOf } from '../../config/arguments.ts';
-import { nearest } from '../../config/notation/nearest.ts';
-import { choice, show } from '../../config/notation/parse.ts';
+import { didYouMean, nearest } from '../../config/notation/nearest.ts';
+import { choice, type Parse, show } from '../../config/notation/parse.ts';
 import { SextonError } from '../../text/errors.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 
@@ -64,16 +64,17 @@ export function badArguments(subcommand: string, problem: string): SextonError {
   return new SextonError('badArguments', { subcommand, problem });
 }
 
+/** The parsed value. `label` is how a refusal names what was given. */
+export function accepted<T>(subcommand: string, label: string, parsed: Parse<T>): T {
+  if (!parsed.ok) throw badArguments(subcommand, `${label}: ${parsed.why}`);
+  return parsed.value;
+}
+
 export const refusalOf = (subcommand: string) => (problem: string) => badArguments(subcommand, problem);
 
 type Values = Map<string, string | true | readonly string[]>;
 
-interface FlagToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
+type FlagToken = Extract<ReturnType<typeof tokensOf>[number], { readonly kind: 'option' }>;
 
 function takeFlag(subcommand: CommandName, token: FlagToken, values: Values): void {
   const { name, rawName, inlineValue } = token;
@@ -105,5 +106,5 @@ function unknownFlag(subcommand: CommandName, word: string): string {
   const names = COMMANDS[subcommand].flags.map(({ name }) => name);
   // The flag of the same meaning in other tools.
   const near = names.find((name) => name === 'output' && word === '--format') ?? nearest(word, names);
-  return `unknown flag ${show(word)}; ${near === undefined ? `see sexton ${subcommand} --help` : `did you mean --${near}?`}`;
+  return `unknown flag ${show(word)}; ${didYouMean(near && `--${near}`, `see sexton ${subcommand} --help`)}`;
 }

@@ -3,31 +3,24 @@
  * flags.
  */
 import type { CommandFlag } from '../../../config/arguments.ts';
-import { FLAGS, KEYS } from '../../../config/flags.ts';
+import { CONFIG_FLAG, FLAGS, KEYS } from '../../../config/flags.ts';
 import { choice, show } from '../../../config/notation/parse.ts';
 import { print } from '../../../text/print.ts';
-import { badArguments, readArguments } from '../arguments.ts';
+import { accepted, badArguments, readArguments } from '../arguments.ts';
 import { COMMAND_NAMES, COMMANDS, type CommandHelp, type CommandName } from '../commands.ts';
 import { TOPIC_NAMES } from './help.ts';
 
 export async function completion(args: readonly string[]): Promise<void> {
   const [shell] = readArguments('completion', args, 1).words;
   if (shell === undefined) throw badArguments('completion', 'no shell is named; write sexton completion bash');
-  const known = choice(Object.keys(SHELLS) as (keyof typeof SHELLS)[])(shell);
-  if (!known.ok) throw badArguments('completion', `${show(shell)}: ${known.why}`);
-  await print(SHELLS[known.value]());
+  const names = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
+  await print(SHELLS[accepted('completion', show(shell), choice(names)(shell))]());
 }
 
 const SHELLS = { bash: bashText, zsh: zshText, fish: fishText } as const;
 
 /** The flags of `run`, which `explain` takes, too. */
-const RUN_FLAGS: readonly CommandFlag[] = [
-  ...KEYS.map((key) => {
-    const { name, takes, help, choices } = FLAGS[key];
-    return { name, takes, help, ...(choices && { choices }) };
-  }),
-  { name: 'config', takes: 'FILE', help: 'YAML or JSON; see sexton help config.' },
-];
+const RUN_FLAGS: readonly CommandFlag[] = [...KEYS.map((key) => FLAGS[key]), CONFIG_FLAG];
 
 function flagsOf(name: CommandName): readonly CommandFlag[] {
   const { flags }: CommandHelp = COMMANDS[name];

@@ -1,6 +1,7 @@
 /** `sexton help [topic]`, written from the tables of subcommands and flags. */
-import { defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key, variableOf } from '../../../config/flags.ts';
-import { nearest } from '../../../config/notation/nearest.ts';
+import type { CommandFlag } from '../../../config/arguments.ts';
+import { CONFIG_FLAG, defaultTextOf, FLAGS, fileKeyOf, KEYS, type Key, variableOf } from '../../../config/flags.ts';
+import { didYouMean, nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import { SIDECARS } from '../../../config/notation/sidecars.ts';
 import { HELP_FLAGS } from '../../../config/subcommand.ts';
@@ -20,8 +21,7 @@ function helpText(topic: string | undefined): string {
   const known = TOPIC_NAMES.find((name) => name === topic);
   if (known !== undefined) return TOPICS[known]();
   const names = [...COMMAND_NAMES, ...TOPIC_NAMES];
-  const near = nearest(topic, names);
-  const remedy = near === undefined ? `topics are ${names.join(', ')}` : `did you mean ${near}?`;
+  const remedy = didYouMean(nearest(topic, names), `topics are ${names.join(', ')}`);
   throw badArguments('help', `unknown topic ${show(topic)}; ${remedy}`);
 }
 
@@ -35,10 +35,7 @@ function headOf({ usage, summary }: Pick<CommandHelp, 'usage' | 'summary'>): str
 
 function commandText(name: CommandName): string {
   const { flags, more, ...head }: CommandHelp = COMMANDS[name];
-  const own = flags.map(
-    ({ name, takes, help }) => `--${name}${takes === undefined ? '' : ` ${takes}`}\n${wrapped(help)}`,
-  );
-  const rest = [own.join(''), more, name === 'run' ? flagsText() : undefined].filter(Boolean);
+  const rest = [flags.map(flagText).join(''), more, name === 'run' ? flagsText() : undefined].filter(Boolean);
   return [headOf(head), ...rest].join('\n');
 }
 
@@ -75,17 +72,21 @@ OTEL_SERVICE_NAME is the name of the service in the traces of --otlp.
 `;
 
 function flagsText(): string {
-  const config = `--config FILE\n    YAML or JSON; see sexton help config.\n`;
-  return `A flag beats its environment variable, that beats the file.\n\n${KEYS.map(flagText).join('')}${config}`;
+  const own = KEYS.map((key) => `${flagText(FLAGS[key])}    Default: ${defaultTextOf(key)}.\n`);
+  return `A flag beats its environment variable, that beats the file.\n\n${own.join('')}${flagText(CONFIG_FLAG)}`;
 }
 
-function flagText(key: Key): string {
-  const { name, takes, help } = FLAGS[key];
-  return `--${name} ${takes}\n${wrapped(help)}    Default: ${defaultTextOf(key)}.\n`;
+function flagText(flag: CommandFlag): string {
+  return `${flagHead(flag)}\n${wrapped(flag.help)}`;
+}
+
+function flagHead({ name, takes }: CommandFlag): string {
+  return `--${name}${takes === undefined ? '' : ` ${takes}`}`;
 }
 
 function environmentText(): string {
-  const rows = [...KEYS.map((key) => FLAGS[key].name), 'config'].map((name) => [variableOf(name), `--${name}`]);
+  const flags = [...KEYS.map((key) => FLAGS[key]), CONFIG_FLAG];
+  const rows = flags.map(({ name }) => [variableOf(name), `--${name}`]);
   return `${formatTable(['VARIABLE', 'TWIN OF'], rows, WIDTH)}\n${OTHER_VARIABLES}`;
 }
 
@@ -177,8 +178,8 @@ export function manualPage(): string {
     ...COMMAND_NAMES.flatMap((name) => subcommand(name, COMMANDS[name])),
     '.SH FLAGS OF RUN',
     'A flag beats its environment variable, which beats the key in the configuration file.',
-    ...KEYS.flatMap((key) => runFlag(key)),
-    ...entry('--config FILE', 'YAML or JSON; see sexton help config.'),
+    ...KEYS.flatMap(runFlag),
+    ...entry(flagHead(CONFIG_FLAG), CONFIG_FLAG.help),
     '.SH EXIT STATUS',
     ...block(EXIT_CODES),
     '.SH SEE ALSO',
@@ -191,16 +192,14 @@ function subcommand(name: string, { summary, flags, more }: CommandHelp): string
   return [
     `.SS ${roff(name)}`,
     roff(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
-    ...flags.flatMap(({ name: flag, takes, help }) =>
-      entry(`--${flag}${takes === undefined ? '' : ` ${takes}`}`, help),
-    ),
+    ...flags.flatMap((flag) => entry(flagHead(flag), flag.help)),
     ...(more === undefined ? [] : block(more)),
   ];
 }
 
 function runFlag(key: Key): string[] {
-  const { name, takes, help } = FLAGS[key];
-  return entry(`--${name} ${takes}`, `${help} Default: ${defaultTextOf(key)}. Environment: ${variableOf(name)}.`);
+  const { name, help } = FLAGS[key];
+  return entry(flagHead(FLAGS[key]), `${help} Default: ${defaultTextOf(key)}. Environment: ${variableOf(name)}.`);
 }
 
 function entry(head: string, text: string): string[] {
