@@ -5,10 +5,11 @@
 import { join } from 'node:path';
 import type { Env } from '../../config/env.ts';
 import { flagLabel, variableLabel } from '../../config/given.ts';
+import { parseGraveyard } from '../../config/notation/values.ts';
 import { beginGeneration } from '../../runtime/graveyard/generation.ts';
 import { SextonError } from '../../text/errors.ts';
-import { readArguments } from './arguments.ts';
-import { checked, whyNoDirectory } from './here.ts';
+import { accepted, readArguments } from './arguments.ts';
+import { whyNoDirectory } from './here.ts';
 
 export async function begin(args: readonly string[], env: Env): Promise<void> {
   const { graveyard } = readArguments('begin', args, 0).flags;
@@ -20,7 +21,7 @@ export async function begin(args: readonly string[], env: Env): Promise<void> {
 
 /** `label`: how a message names the directory. */
 export async function beginIn(subcommand: string, text: string, label: string): Promise<void> {
-  const dir = checked(subcommand, text, label);
+  const dir = accepted(subcommand, label, parseGraveyard(text));
   try {
     await beginGeneration(dir);
   } catch (error) {

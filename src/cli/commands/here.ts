@@ -17,7 +17,7 @@ import { readBootId } from '../../runtime/clock.ts';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
 import { SextonError } from '../../text/errors.ts';
 import { machine } from '../machine.ts';
-import { badArguments } from './arguments.ts';
+import { accepted, badArguments } from './arguments.ts';
 
 export interface Here {
   readonly dir: string;
@@ -61,13 +61,15 @@ export async function findHereOrSolo(
   pid1: Process | undefined = readProcess(1),
 ): Promise<Here | Solo> {
   const first = await firstMember(pid1, env);
-  const member = first?.member;
-  if (flag !== undefined)
-    return { dir: checked(subcommand, flag, flagLabel('graveyard', flag)), source: '--graveyard', member };
+  const member = first?.run.member.name;
+  const given = (text: string, label: string, source: string): Here => {
+    return { dir: accepted(subcommand, label, parseGraveyard(text)), source, member };
+  };
+  if (flag !== undefined) return given(flag, flagLabel('graveyard', flag), '--graveyard');
   for (const name of ['SEXTON_GRAVEYARD', 'KUBEXIT_GRAVEYARD']) {
     const value = env[name];
     const isOwn = first === undefined || pid1?.env?.[name] !== value;
-    if (value && isOwn) return { dir: checked(subcommand, value, variableLabel(name, value)), source: name, member };
+    if (value && isOwn) return given(value, variableLabel(name, value), name);
   }
   if (first === undefined) return { dir: '/graveyard', source: 'the default', member };
   const { run, source } = first;
@@ -92,7 +94,6 @@ interface First {
   readonly run: RunConfig;
   /** Names what gave the graveyard, for messages. */
   readonly source: string;
-  readonly member: string;
 }
 
 async function firstMember(pid1: Process | undefined, env: Env): Promise<First | undefined> {
@@ -104,7 +105,7 @@ async function firstMember(pid1: Process | undefined, env: Env): Promise<First |
   if (!resolution.ok) return undefined;
   const { run, sources } = resolution;
   const { source = 'default' } = sources.find(({ key }) => key === 'graveyard') ?? {};
-  return { run, source: `${source} of PID 1`, member: run.member.name };
+  return { run, source: `${source} of PID 1` };
 }
 
 function isSexton({ program: runs, argv: [program = '', word = ''] }: Process): boolean {
@@ -138,13 +139,6 @@ function ifReadable<Value>(read: () => Value): Value | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** `label`: how a message names the directory. */
-export function checked(subcommand: string, text: string, label: string): string {
-  const parsed = parseGraveyard(text);
-  if (!parsed.ok) throw badArguments(subcommand, `${label}: ${parsed.why}`);
-  return parsed.value;
 }
 
 export function whyNoDirectory(error: unknown): string {

@@ -10,15 +10,21 @@ import { QUIT_MS } from '../../core/lifecycle/tasks.ts';
 import { type ActionEnd, startAction } from '../../runtime/probes/probe.ts';
 import { warn } from '../../text/errors.ts';
 import { print } from '../../text/print.ts';
-import { readArguments, refusalOf } from './arguments.ts';
+import { accepted, readArguments, refusalOf } from './arguments.ts';
 
 const refuse = refusalOf('quit');
 
 export async function quit(args: readonly string[]): Promise<void> {
-  const { quits, timeoutMs } = readQuitArguments(args);
-  const ends = await Promise.all(quits.map((action) => askToQuit(action, timeoutMs)));
-  for (const [index, { ok, detail }] of ends.entries()) {
-    const { name = '' } = quits[index] ?? {};
+  const { flags, words } = readArguments('quit', args, Number.POSITIVE_INFINITY);
+  if (words.length === 0) throw refuse('no sidecar is named; write one such as istio, or a URL');
+  const text = flags.timeout ?? formatDuration(QUIT_MS);
+  const timeoutMs = accepted('quit', flagLabel('timeout', text), parseSomeTime(text));
+  const quits = parseQuits(words.join(','));
+  if (!quits.ok) throw refuse(quits.why);
+  const ends = await Promise.all(
+    quits.value.map(async (action) => ({ name: action.name, ...(await askToQuit(action, timeoutMs)) })),
+  );
+  for (const { name, ok, detail } of ends) {
     if (ok) await print(`${name}: ${detail}\n`);
     else warn(`cannot make ${name} leave: ${detail}`);
   }
@@ -28,16 +34,5 @@ export async function quit(args: readonly string[]): Promise<void> {
 const NOT_GONE = 1;
 
 function askToQuit(action: QuitAction, timeoutMs: number): Promise<ActionEnd> {
-  return new Promise((resolve) => startAction(action, { timeoutMs, onEnd: resolve }));
-}
-
-function readQuitArguments(args: readonly string[]): { quits: readonly QuitAction[]; timeoutMs: number } {
-  const { flags, words } = readArguments('quit', args, Number.POSITIVE_INFINITY);
-  if (words.length === 0) throw refuse('no sidecar is named; write one such as istio, or a URL');
-  const text = flags.timeout ?? formatDuration(QUIT_MS);
-  const timeout = parseSomeTime(text);
-  if (!timeout.ok) throw refuse(`${flagLabel('timeout', text)}: ${timeout.why}`);
-  const quits = parseQuits(words.join(','));
-  if (!quits.ok) throw refuse(quits.why);
-  return { quits: quits.value, timeoutMs: timeout.value };
+  return new Promise((onEnd) => startAction(action, { timeoutMs, onEnd }));
 }
