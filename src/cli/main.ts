@@ -4,7 +4,6 @@
  * begin at index 2.
  */
 import { dropInOf } from '../config/dropin/dropin.ts';
-import type { DropIn } from '../config/dropin/line.ts';
 import { isRun } from '../config/subcommand.ts';
 import { EXIT } from '../core/exit.ts';
 import { complain } from '../text/errors.ts';
@@ -18,16 +17,10 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
 
 async function main(argv: readonly string[]): Promise<void> {
   const as = dropInOf(process.env.SEXTON_INIT_AS);
-  if (as !== undefined) return start(as, argv);
-  if (isRun(argv)) return (await import('./commands/run/run.ts')).run(argv);
+  // Init supervises every command line of another program that has a command. The rest is answered here.
+  if (as !== undefined && process.env.SEXTON_INIT_FD === undefined)
+    return (await import('./commands/run/drop-in-answer.ts')).answer(as, argv, process.env);
+  // Under another program's name there are no subcommands.
+  if (as !== undefined || isRun(argv)) return (await import('./commands/run/run.ts')).run(argv, as);
   return (await import('./commands/subcommand.ts')).runSubcommand(argv, process.env);
-}
-
-/**
- * Under another program's name there are no subcommands. init supervises every command line that has a command; the
- * rest is answered here.
- */
-async function start(as: DropIn, argv: readonly string[]): Promise<void> {
-  if (process.env.SEXTON_INIT_FD !== undefined) return (await import('./commands/run/run.ts')).run(argv, as);
-  return (await import('./commands/run/drop-in-answer.ts')).answer(as, argv, process.env);
 }

@@ -67,8 +67,9 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
 }
 
 /** sexton-init when it started us, with what it says first; else this process itself. */
-async function openHost(env: NodeJS.ProcessEnv): Promise<Opened> {
+async function openHost(env: NodeJS.ProcessEnv) {
   const fd = env.SEXTON_INIT_FD;
+  // There was no default graveyard when init started.
   const isSolo = env.SEXTON_INIT_SOLO !== undefined;
   // init sets these for the supervisor alone: the application gets its environment from init.
   delete env.SEXTON_INIT_FD;
@@ -80,13 +81,6 @@ async function openHost(env: NodeJS.ProcessEnv): Promise<Opened> {
   }
   const { ExecaHost } = await import('../../../runtime/host/execa.ts');
   return { host: new ExecaHost(whyWithoutInit()), hello: undefined, isSolo };
-}
-
-interface Opened {
-  readonly host: Host;
-  readonly hello: Hello | undefined;
-  /** There was no default graveyard when init started. */
-  readonly isSolo: boolean;
 }
 
 /**
