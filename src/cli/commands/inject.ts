@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Collected, collect } from '../../check/files.ts';
 import { diffOf } from '../../check/fix.ts';
 import { isDockerfileName, type Unreadable } from '../../check/input/texts.ts';
-import { fileSettings, imagesOf, SettingError } from '../../check/settings.ts';
+import { fileSettings, imagesOf } from '../../check/settings.ts';
 import { replaceText } from '../../check/write-back.ts';
 import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
@@ -15,6 +15,7 @@ import { warn, whyNoFile } from '../../text/errors.ts';
 import { print, printJson } from '../../text/print.ts';
 import { versionNumber } from '../../text/version.ts';
 import { badArguments, readArguments } from './arguments.ts';
+import { settingsFor } from './check/settings-for.ts';
 import { type FlagsWithImage, helmPlugin } from './helm-plugin.ts';
 
 const REFUSED = 1;
@@ -93,12 +94,10 @@ function policyOf(flags: FlagsWithImage, [path]: readonly string[]): string {
 
 /** Without the flag that of sexton check. */
 function lockOf(path: string | undefined) {
-  try {
+  return settingsFor('inject', () => {
     const file = path ?? fileSettings().images;
     return { file, images: file === undefined ? new Map() : imagesOf(file) };
-  } catch (error) {
-    throw error instanceof SettingError ? badArguments('inject', error.message) : error;
-  }
+  });
 }
 
 function tellAll(collected: Collected, result: Injected, skipsUnresolved: boolean): void {

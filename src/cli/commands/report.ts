@@ -6,6 +6,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Env } from '../../config/env.ts';
 import { parseYaml } from '../../config/file/yaml.ts';
+import { flagLabel } from '../../config/given.ts';
 import { choice, show } from '../../config/notation/parse.ts';
 import { htmlPage } from '../../report/html.ts';
 import { type Read, readText } from '../../report/input.ts';
@@ -16,7 +17,7 @@ import { fleetText, podText, type TextStyle } from '../../report/text.ts';
 import { type Now, stopOfTombstone } from '../../report/tombstones.ts';
 import { SextonError, whyNoFile } from '../../text/errors.ts';
 import { clearing, outputWidth, print, WATCH_MS } from '../../text/print.ts';
-import { readArguments, refusalOf } from './arguments.ts';
+import { accepted, readArguments, refusalOf } from './arguments.ts';
 import type { REPORT_FORMATS } from './commands.ts';
 import { findHere, type Here, momentHere, readHere } from './here.ts';
 import { textStyle } from './text-style.ts';
@@ -32,10 +33,9 @@ export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
 
 export async function report(args: readonly string[], env: Env): Promise<void> {
   const given = argumentsOf(args);
-  const { format, failOn } = given;
   const pods = given.watch ? await watch(given, env) : await podsCompared(given, env);
-  if (!given.watch) await print(formatted(pods, format, env));
-  if (failOn.some((failure) => pods.some((pod) => failure(pod).length > 0))) process.exitCode = 1;
+  if (!given.watch) await print(formatted(pods, given.format, env));
+  if (given.failures.some((failure) => pods.some((pod) => failure(pod).length > 0))) process.exitCode = 1;
 }
 
 /** Every second, until all have ended or no one reads on. */
@@ -45,10 +45,8 @@ async function watch(given: Arguments, env: Env): Promise<readonly PodStop[]> {
     const pods = await podsNow(given, env);
     const text = pods.length === 0 ? 'no tombstone yet\n' : textOfPods(pods, textStyle(env, PIPE_COLUMNS));
     if (!(await print(`${clear}${text}`))) return pods;
-    if (
-      pods.length > 0 &&
-      pods.every(({ members }) => members.every(({ diedMs, reason }) => diedMs !== undefined || reason === 'lost'))
-    )
+    const members = pods.flatMap((pod) => pod.members);
+    if (members.length > 0 && members.every(({ diedMs, reason }) => diedMs !== undefined || reason === 'lost'))
       return pods;
     await sleep(WATCH_MS);
   }
@@ -76,16 +74,9 @@ async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Prom
   return podsOf(members, now.ms);
 }
 
-interface Arguments {
-  readonly format: Format;
-  readonly failOn: readonly Failure[];
-  readonly watch: boolean;
-  readonly graveyard: string | undefined;
-  readonly against: string | undefined;
-  readonly sources: readonly string[];
-}
+type Arguments = ReturnType<typeof argumentsOf>;
 
-function argumentsOf(args: readonly string[]): Arguments {
+function argumentsOf(args: readonly string[]) {
   const { flags, words } = readArguments('report', args, Number.POSITIVE_INFINITY);
   const { output = 'text', 'fail-on': failOn, graveyard, against } = flags;
   const watch = flags.watch !== undefined;
@@ -95,20 +86,13 @@ function argumentsOf(args: readonly string[]): Arguments {
   if (against !== undefined && (watch || output === 'perfetto'))
     throw refuse(`--against: ${watch ? '--watch' : output} cannot show it; take text, html, svg or json`);
   if (against === '-') throw refuse('--against -: name the file of the manifest');
-  return {
-    format: output,
-    failOn: failOn === undefined ? [] : failOn.split(',').map(failureOf),
-    watch,
-    graveyard,
-    against,
-    sources: words,
-  };
+  const failures = failOn === undefined ? [] : failOn.split(',').map(failureOf);
+  return { format: output, failures, watch, graveyard, against, sources: words };
 }
 
 function failureOf(word: string): Failure {
-  const name = choice(Object.keys(FAILURES) as (keyof typeof FAILURES)[])(word);
-  if (!name.ok) throw refuse(`--fail-on ${show(word)}: ${name.why}`);
-  return FAILURES[name.value];
+  const names = Object.keys(FAILURES) as (keyof typeof FAILURES)[];
+  return FAILURES[accepted('report', flagLabel('fail-on', word), choice(names)(word))];
 }
 
 async function membersOfGraveyard(here: Here, now: Now): Promise<readonly MemberStop[]> {
@@ -121,8 +105,7 @@ async function readSource(source: string, now: Now): Promise<Pick<Read, 'members
     const here = { dir: source, source: '--graveyard', member: undefined };
     return { members: await membersOfGraveyard(here, now), why: 'it has no tombstone' };
   }
-  const text = await textOf(source);
-  return readText(text, now.ms, (yaml) => {
+  return readText(await textOf(source), now.ms, (yaml) => {
     const value = parseYaml(yaml);
     return value.ok ? value.value : undefined;
   });
@@ -176,7 +159,7 @@ function formatted(pods: readonly PodStop[], format: Format, env: Env): string {
 const MAX_CHARTS = 5;
 
 function textOfPods(pods: readonly PodStop[], style: TextStyle): string {
-  const charts = pods.slice(0, pods.length > MAX_CHARTS ? 0 : pods.length).map((pod) => podText(pod, style));
+  const charts = pods.length > MAX_CHARTS ? [] : pods.map((pod) => podText(pod, style));
   return [...charts, ...(pods.length > 1 ? [fleetText(pods, outputWidth())] : [])].join('\n');
 }
 

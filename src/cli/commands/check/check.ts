@@ -13,15 +13,16 @@ import { textOf } from '../../../check/formats/text.ts';
 import type { Input } from '../../../check/input/texts.ts';
 import { isResourceList, krmOf } from '../../../check/krm.ts';
 import { RULE_IDS, ruleNamed } from '../../../check/rules/table.ts';
-import { type Format, fileSettings, SettingError, type Settings, settingsOf } from '../../../check/settings.ts';
+import { type Format, fileSettings, type Settings, settingsOf } from '../../../check/settings.ts';
 import { replaceText } from '../../../check/write-back.ts';
 import type { Env } from '../../../config/env.ts';
-import { nearest } from '../../../config/notation/nearest.ts';
+import { didYouMean, nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import { outputWidth, print, printJson } from '../../../text/print.ts';
 import { versionNumber } from '../../../text/version.ts';
 import { readArguments, refusalOf } from '../arguments.ts';
 import { textStyle } from '../text-style.ts';
+import { settingsFor } from './settings-for.ts';
 
 const refuse = refusalOf('check');
 
@@ -34,12 +35,7 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
   if (values.explain !== undefined) return void (await print(ruleText(ruleNamed(knownRule(values.explain)))));
   if (positionals.length === 0) throw refuse('nothing to check; name a file, a directory, or - for standard input');
   if (values.fix === true && positionals.includes('-')) throw refuse('--fix: cannot write standard input; take --diff');
-  let settings: Settings;
-  try {
-    settings = settingsOf({ ...fileSettings(), ...values });
-  } catch (error) {
-    throw error instanceof SettingError ? refuse(error.message) : error;
-  }
+  const settings = settingsFor('check', () => settingsOf({ ...fileSettings(), ...values }));
   const { timeline } = settings;
   if (values.diff === true && (timeline === 'svg' || timeline === 'html'))
     throw refuse(`--diff: prints a patch; leave --timeline ${timeline} out`);
@@ -97,10 +93,8 @@ function withoutBaseline(result: Result, baseline: ReadonlySet<string>): Result 
 function knownRule(text: string): string {
   const id = text.toUpperCase();
   if (RULE_IDS.includes(id)) return id;
-  const near = nearest(id, RULE_IDS);
-  throw refuse(
-    `--explain ${show(text)}: no such rule; ${near === undefined ? '--list-rules names them' : `did you mean ${near}?`}`,
-  );
+  const remedy = didYouMean(nearest(id, RULE_IDS), '--list-rules names them');
+  throw refuse(`--explain ${show(text)}: no such rule; ${remedy}`);
 }
 
 function picture(result: Result): string {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ImageError } from '../../../check/images/blobs.ts';
 import { imagesOf, type LockedImage, lockText, movedSince } from '../../../check/images/lock.ts';
-import { imagesOf as readLock, SettingError } from '../../../check/settings.ts';
-import type { Images } from '../../../check/stop/images.ts';
-import { nearest } from '../../../config/notation/nearest.ts';
+import { imagesOf as readLock } from '../../../check/settings.ts';
+import { didYouMean, nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import { cleanText } from '../../../core/format/tombstone.ts';
 import { warn, whyNoFile } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
 import { readArguments, refusalOf } from '../arguments.ts';
+import { settingsFor } from './settings-for.ts';
 
 const refuse = refusalOf('images');
 
@@ -44,23 +44,17 @@ const MOVED = 1;
 
 async function compare(file: string | undefined, found: readonly LockedImage[]): Promise<void> {
   if (file === undefined) throw refuse('--check: names no lock; write --output FILE with the one that is committed');
-  const lines = movedSince(lockOf(file), found);
+  const lines = movedSince(
+    settingsFor('images', () => readLock(file)),
+    found,
+  );
   if (lines.length > 0) process.exitCode ??= MOVED;
   await print(lines.map((line) => `${cleanText(line)}\n`).join(''));
 }
 
-function lockOf(file: string): Images {
-  try {
-    return readLock(file);
-  } catch (error) {
-    throw error instanceof SettingError ? refuse(error.message) : error;
-  }
-}
-
 function unknownAction(word: string | undefined): string {
   if (word === undefined) return 'it needs a word; write sexton images lock FILE';
-  const near = nearest(word, ['lock']);
-  return `${show(word)}: must be lock; ${near === undefined ? 'write sexton images lock FILE' : `did you mean ${near}?`}`;
+  return `${show(word)}: must be lock; ${didYouMean(nearest(word, ['lock']), 'write sexton images lock FILE')}`;
 }
 
 /** `NAME=PATH`, unless there is a file of that whole name. */
