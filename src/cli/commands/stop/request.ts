@@ -4,16 +4,17 @@
  */
 import { flagLabel } from '../../../config/given.ts';
 import { formatDuration, parseSomeTime } from '../../../config/notation/duration.ts';
-import { nearest } from '../../../config/notation/nearest.ts';
+import { didYouMean, nearest } from '../../../config/notation/nearest.ts';
 import { repeated, show } from '../../../config/notation/parse.ts';
 import { parseName } from '../../../config/notation/values.ts';
-import { MAX_AMONG, type StopRequest } from '../../../core/format/stop-request.ts';
+import { asked, MAX_AMONG, RESTART_VERSION } from '../../../core/format/stop-request.ts';
 import { hostOf, type Tombstone } from '../../../core/format/tombstone.ts';
+import type { Instant } from '../../../core/time.ts';
 import { readBootId } from '../../../runtime/clock.ts';
 import { leaveRequest } from '../../../runtime/graveyard/leave-request.ts';
 import type { Members } from '../../../runtime/graveyard/members.ts';
 import type { Unreadable } from '../../../runtime/graveyard/read.ts';
-import { badArguments, readArguments, refusalOf } from '../arguments.ts';
+import { accepted, badArguments, readArguments, refusalOf } from '../arguments.ts';
 import type { Here } from '../here.ts';
 
 type StopAction = 'stop' | 'restart';
@@ -31,11 +32,7 @@ export interface StopArguments {
 export function readStopArguments(action: StopAction, args: readonly string[]): StopArguments {
   const bad = refusalOf(action);
   const { flags, words } = readArguments(action, args, Number.POSITIVE_INFINITY);
-  const names = words.map((word) => {
-    const name = parseName(word);
-    if (!name.ok) throw bad(`${show(word)}: ${name.why}`);
-    return name.value;
-  });
+  const names = words.map((word) => accepted(action, show(word), parseName(word)));
   const twice = repeated(names);
   if (twice !== undefined) throw bad(`${twice} is named twice; name it once`);
   if (action === 'stop' && names.length > MAX_AMONG)
@@ -44,12 +41,11 @@ export function readStopArguments(action: StopAction, args: readonly string[]): 
   if (rule !== undefined && !(/^\d{1,3}$/.test(rule) && Number(rule) <= 255))
     throw bad(`${flagLabel('by-rule', rule)}: not an exit code; write one from 0 to 255, such as 88`);
   if (rule !== undefined && names.length > 0) throw bad('--by-rule: such a rule restarts all containers; give no name');
-  const grace = flags.grace === undefined ? undefined : parseSomeTime(flags.grace);
-  if (grace?.ok === false) throw bad(`${flagLabel('grace', flags.grace ?? '')}: ${grace.why}`);
+  const { grace } = flags;
   return {
     action,
     names,
-    graceMs: grace?.value,
+    graceMs: grace === undefined ? undefined : accepted(action, flagLabel('grace', grace), parseSomeTime(grace)),
     byRule: rule === undefined ? undefined : Number(rule),
     waits: flags['no-wait'] !== true,
     graveyard: flags.graveyard,
@@ -77,11 +73,11 @@ export interface Targets {
  * kernel, whatever boot id it wrote.
  */
 export function pickTargets(
+  { dir, source }: Here,
   { members, held, unknown }: Members,
-  names: readonly string[],
-  subcommand: StopAction,
+  { action, names }: Pick<StopArguments, 'action' | 'names'>,
 ): Targets {
-  const badRequest = refusalOf(subcommand);
+  const badRequest = refusalOf(action);
   const boot = readBootId();
   const known = members.map(({ Name }) => Name);
   for (const name of names) if (!known.includes(name)) throw badRequest(notThere(name, known));
@@ -89,40 +85,43 @@ export function pickTargets(
   const living = meant.filter(({ Died, Reason }) => Died === undefined && Reason !== 'lost');
   const deaf = living.filter(({ Version }) => Version === 0).map(({ Name }) => Name);
   if (names.length > 0 && deaf.length > 0)
-    throw badRequest(`${cannotBeAsked(deaf, subcommand)}; ${subcommand} its container instead`);
+    throw badRequest(`${cannotBeAsked(deaf, action)}; ${action} its container instead`);
   const alive = living.flatMap(({ Name, Boot, Incarnation }) =>
     Boot !== undefined && (Boot === boot || held.has(Name)) && Incarnation !== undefined
       ? [{ name: Name, boot: Boot, host: hostOf(Incarnation) }]
       : [],
   );
   if (alive.length === 0 && deaf.length > 0)
-    throw badRequest(`${cannotBeAsked(deaf, subcommand)}, and no other member is alive`);
+    throw badRequest(`${cannotBeAsked(deaf, action)}, and no other member is alive`);
+  if (alive.length === 0 && names.length === 0)
+    throw badRequest(`no member is alive in the graveyard ${dir} (${source})`);
   const dead = names.length === 0 ? [] : meant.filter(({ Name }) => !alive.some(({ name }) => name === Name));
   const doubtful = unknown.filter(({ name }) => alive.some((target) => target.name === name));
   return { alive, dead, deaf, doubtful };
 }
 
-export function cannotBeAsked(names: readonly string[], subcommand: StopAction): string {
-  return `${names.join(', ')} cannot be asked to ${subcommand}: run by kubexit, which reads no requests`;
+export function cannotBeAsked(names: readonly string[], action: StopAction): string {
+  return `${names.join(', ')} cannot be asked to ${action}: run by kubexit, which reads no requests`;
 }
 
 function notThere(name: string, known: readonly string[]): string {
   if (known.length === 0) return `${name}: the graveyard is empty`;
-  const near = nearest(name, known);
-  return `unknown member ${name}; ${near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`}`;
+  return `unknown member ${name}; ${didYouMean(nearest(name, known), `there are ${known.join(', ')}`)}`;
 }
 
 export function withinText({ graceMs }: StopArguments): string {
   return `within ${graceMs === undefined ? 'the grace period of each' : formatDuration(graceMs)}`;
 }
 
+/** Resolves to the file of each request, by the name of the member, and the moment by CLOCK_MONOTONIC. */
 export async function ask(
   { dir, member }: Here,
   targets: readonly Target[],
   { action, names, graceMs, byRule }: StopArguments,
-  request: Pick<StopRequest, 'Version' | 'At' | 'RequestedMonotonic'>,
-): Promise<ReadonlyMap<string, string>> {
+  now: Instant,
+) {
   const paths = new Map<string, string>();
+  const request = { ...asked(now), ...(action === 'restart' && { Version: RESTART_VERSION }) };
   const together = targets.map(({ name }) => name);
   for (const { name, boot, host } of targets) {
     const left = await leaveRequest(dir, name, {
@@ -141,5 +140,5 @@ export async function ask(
     }
     paths.set(name, left.path);
   }
-  return paths;
+  return { paths, askedMs: request.RequestedMonotonic };
 }

@@ -3,7 +3,6 @@
  * have ended. It waits until they have.
  */
 import type { Env } from '../../../config/env.ts';
-import { asked, RESTART_VERSION } from '../../../core/format/stop-request.ts';
 import { MAX_START_AFTER, type Tombstone } from '../../../core/format/tombstone.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
 import { hasGoneThrough } from '../../../core/pod/restart.ts';
@@ -29,20 +28,18 @@ export async function restart(args: readonly string[], env: Env): Promise<void> 
   const request = readStopArguments('restart', args);
   const here = await findHere('restart', request.graveyard, env);
   const targets = targetsOf(await readHere(here), request, here);
-  const names = targets.map(({ name }) => name).join(', ');
-  if (request.waits) await print(`restarting ${names} ${withinText(request)}\n`);
+  const names = targets.map(({ name }) => name);
+  if (request.waits) await print(`restarting ${names.join(', ')} ${withinText(request)}\n`);
   const clock = new SystemClock();
-  const words = { ...asked(clock.now()), Version: RESTART_VERSION };
-  await ask(here, targets, request, words);
-  if (!request.waits) return void (await print(`asked to restart: ${names}\n`));
-  const askedMs = words.RequestedMonotonic;
-  const among = request.names.length === 0 ? undefined : targets.map(({ name }) => name);
+  const { askedMs } = await ask(here, targets, request, clock.now());
+  if (!request.waits) return void (await print(`asked to restart: ${names.join(', ')}\n`));
+  const among = request.names.length === 0 ? undefined : names;
   let deadlineMs = askedMs + (request.graceMs ?? ASSUMED_GRACE_MS);
   await waitForEnds({
     dir: here.dir,
     targets,
     askedMs,
-    now: () => clock.now().mono,
+    clock,
     endOf: (_, tombstone) => {
       if (tombstone?.RestartRequested === askedMs) deadlineMs = Math.max(deadlineMs, tombstone.Deadline ?? 0);
       return endByRestart(tombstone, { requestedMs: askedMs, among, byRule: request.byRule });
@@ -63,22 +60,20 @@ function endByRestart(tombstone: Tombstone | undefined, round: Round): string | 
   return isAgain ? 'restarted' : undefined;
 }
 
-/** Each tombstone holds the names of those that take part. */
-const MAX_RESTARTED = MAX_START_AFTER;
-
 const badRestart = refusalOf('restart');
 
 /** All living members, or those that were named and the members that started after them. */
-function targetsOf(members: Members, { names, byRule }: StopArguments, here: Here): readonly Target[] {
-  const wanted = names.length === 0 ? [] : withFollowers(members.members, names);
-  const { alive, dead, deaf } = pickTargets(members, names, 'restart');
+function targetsOf(members: Members, request: StopArguments, here: Here): readonly Target[] {
+  const { names, byRule } = request;
+  const { alive, dead, deaf } = pickTargets(here, members, request);
   const [first] = dead;
   if (first !== undefined) throw badRestart(`${first.Name} is dead, and no restart in place brings it back`);
-  const targets = names.length === 0 ? alive : pickTargets(members, wanted, 'restart').alive;
-  if (targets.length === 0) throw badRestart(`no member is alive in the graveyard ${here.dir} (${here.source})`);
-  if (names.length > 0 && targets.length > MAX_RESTARTED)
+  const wanted = { ...request, names: withFollowers(members.members, names) };
+  const targets = names.length === 0 ? alive : pickTargets(here, members, wanted).alive;
+  // Each tombstone holds the names of those that take part.
+  if (names.length > 0 && targets.length > MAX_START_AFTER)
     throw badRestart(
-      `${targets.length} members start after them: at most ${MAX_RESTARTED}; give no name to restart all`,
+      `${targets.length} members start after them: at most ${MAX_START_AFTER}; give no name to restart all`,
     );
   if (deaf.length > 0) warn(cannotBeAsked(deaf, 'restart'));
   if (

@@ -4,15 +4,13 @@
  */
 import { unlink } from 'node:fs/promises';
 import type { Env } from '../../../config/env.ts';
-import { asked } from '../../../core/format/stop-request.ts';
 import type { Tombstone } from '../../../core/format/tombstone.ts';
 import { ASSUMED_GRACE_MS } from '../../../core/pod/deadline.ts';
-import { SystemClock } from '../../../runtime/clock.ts';
+import { type Clock, SystemClock } from '../../../runtime/clock.ts';
 import { Liveness } from '../../../runtime/graveyard/liveness.ts';
 import { volumeAt } from '../../../runtime/graveyard/volume.ts';
 import { warn } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
-import { badArguments } from '../arguments.ts';
 import { findHereOrSolo, type Here, readHere } from '../here.ts';
 import {
   ask,
@@ -30,22 +28,18 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
   const request = readStopArguments('stop', args);
   const here = await findHereOrSolo('stop', request.graveyard, env);
   if (here.dir === undefined) return stopSolo(here.run, request);
-  const { alive, dead, deaf, doubtful } = pickTargets(await readHere(here), request.names, 'stop');
-  if (alive.length === 0 && dead.length === 0)
-    throw badArguments('stop', `no member is alive in the graveyard ${here.dir} (${here.source})`);
+  const { alive, dead, deaf, doubtful } = pickTargets(here, await readHere(here), request);
   for (const { name, why } of doubtful)
     warn(`${name} may be dead: its liveness socket cannot be asked (${why}); it is asked to stop anyway`);
   if (request.waits && alive.length > 0) await print(whatWillHappen(alive, request, here));
   const clock = new SystemClock();
-  const words = asked(clock.now());
-  const paths = await ask(here, alive, request, words);
+  const { paths, askedMs } = await ask(here, alive, request, clock.now());
   for (const tombstone of dead) await print(`${tombstone.Name} was dead already: ${howItEnded(tombstone)}\n`);
   if (deaf.length > 0) warn(cannotBeAsked(deaf, 'stop'));
   if (!request.waits) {
     if (paths.size > 0) await print(`asked to stop: ${[...paths.keys()].join(', ')}\n`);
     return;
   }
-  const [askedMs, now] = [words.RequestedMonotonic, () => clock.now().mono];
   const liveness = new Liveness({ volume: volumeAt(here.dir), clock, onChange: () => {} });
   try {
     await liveness.follow([...paths.keys()]);
@@ -53,8 +47,8 @@ export async function stop(args: readonly string[], env: Env): Promise<void> {
       dir: here.dir,
       targets: alive,
       askedMs,
-      now,
-      endOf: endByStop(liveness, now),
+      clock,
+      endOf: endByStop(liveness, clock),
       endMsOf: ({ boot }, tombstone) => {
         if (request.graceMs !== undefined) return askedMs + request.graceMs;
         return (tombstone?.Boot === boot ? tombstone.Deadline : undefined) ?? askedMs + ASSUMED_GRACE_MS;
@@ -77,15 +71,16 @@ function whatWillHappen(targets: readonly Target[], request: StopArguments, { me
 }
 
 /** By its tombstone, or by the loss of its liveness socket, whether that was closed before or after we connected. */
-function endByStop(liveness: Liveness, now: () => number) {
+function endByStop(liveness: Liveness, clock: Clock) {
   const silentSince = new Map<string, number>();
   return ({ name }: Target, tombstone: Tombstone | undefined): string | undefined => {
     if (tombstone?.Died !== undefined) return howItEnded(tombstone);
     const { kind } = liveness.of(name);
     if (kind !== 'lost' && kind !== 'refused') return void silentSince.delete(name);
-    const sinceMs = silentSince.get(name) ?? now();
+    const nowMs = clock.now().mono;
+    const sinceMs = silentSince.get(name) ?? nowMs;
     silentSince.set(name, sinceMs);
-    return now() - sinceMs >= LOST_AFTER_MS ? 'lost, exit code unknown' : undefined;
+    return nowMs - sinceMs >= LOST_AFTER_MS ? 'lost, exit code unknown' : undefined;
   };
 }
 

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../../../config/notation/duration.ts';
 import { hostOf, type Tombstone } from '../../../core/format/tombstone.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { readMember } from '../../../runtime/graveyard/read.ts';
 import { warn } from '../../../text/errors.ts';
 import { print } from '../../../text/print.ts';
@@ -14,8 +15,7 @@ interface Waiting {
   readonly dir: string;
   readonly targets: readonly Target[];
   readonly askedMs: number;
-  /** CLOCK_MONOTONIC, milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
   /** How this life of it has ended, in words; undefined: it has not. */
   readonly endOf: (target: Target, tombstone: Tombstone | undefined) => string | undefined;
   /** When one that has not ended is given up. */
@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 /** Prints how each has ended. The exit code says whether some have not ended in time. */
-export async function waitForEnds({ dir, targets, askedMs, now, ...how }: Waiting): Promise<void> {
+export async function waitForEnds({ dir, targets, askedMs, clock, ...how }: Waiting): Promise<void> {
   const left = new Set(targets);
   let survivors: string[];
   let isOver: boolean;
@@ -39,12 +39,12 @@ export async function waitForEnds({ dir, targets, askedMs, now, ...how }: Waitin
       const end = isReborn ? 'ended, and its container runs again' : how.endOf(target, tombstone);
       if (end === undefined) {
         survivors.push(`${target.name} (${tombstone?.Phase ?? 'unknown'})`);
-        isOver &&= now() >= how.endMsOf(target, tombstone) + MARGIN_MS;
+        isOver &&= clock.now().mono >= how.endMsOf(target, tombstone) + MARGIN_MS;
         continue;
       }
       left.delete(target);
       await how.onEnd?.(target);
-      await print(`${target.name} ${end}, after ${formatDuration(Math.round(now() - askedMs))}\n`);
+      await print(`${target.name} ${end}, after ${formatDuration(Math.round(clock.now().mono - askedMs))}\n`);
     }
     if (!isOver) await sleep(LOOK_AGAIN_MS);
   } while (!isOver);
