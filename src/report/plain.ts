@@ -1,4 +1,5 @@
 /** Stops for other programs: JSON with its schema, and Chrome's trace events (which Perfetto opens). */
+import { jsonText } from '../text/print.ts';
 import { fleetOf } from './fleet.ts';
 import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
 import { forcedOf, graceMsOf, lateOf, lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
@@ -8,8 +9,7 @@ import { chainLines, nameOf, podName, sentenceOf } from './words.ts';
 export const REPORT_VERSION = 1;
 
 export function podsJson(pods: readonly PodStop[]): string {
-  const report = { version: REPORT_VERSION, pods: pods.map(podObject), workloads: fleetOf(pods) };
-  return `${JSON.stringify(report, undefined, 2)}\n`;
+  return jsonText({ version: REPORT_VERSION, pods: pods.map(podObject), workloads: fleetOf(pods) });
 }
 
 function podObject(pod: PodStop): object {

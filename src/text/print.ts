@@ -40,7 +40,12 @@ export function print(text: string): Promise<boolean> {
 }
 
 export function printJson(value: unknown): Promise<boolean> {
-  return print(`${JSON.stringify(value, undefined, 2)}\n`);
+  return print(jsonText(value));
+}
+
+/** JSON to read, as a text with a line end. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 function ignoreClosed(): void {

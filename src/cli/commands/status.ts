@@ -11,7 +11,7 @@ import { RESTART } from '../../core/state/state.ts';
 import type { Now as Moment } from '../../report/tombstones.ts';
 import type { Members } from '../../runtime/graveyard/members.ts';
 import { warn } from '../../text/errors.ts';
-import { clearing, outputWidth, print, WATCH_MS, withBoldHeader } from '../../text/print.ts';
+import { clearing, jsonText, outputWidth, print, WATCH_MS, withBoldHeader } from '../../text/print.ts';
 import { formatTable } from '../../text/table.ts';
 import { badArguments, type FlagValues, readArguments } from './arguments.ts';
 import { findHereOrSolo, type Here, momentHere, readHere } from './here.ts';
@@ -24,7 +24,7 @@ export async function status(args: readonly string[], env: Env): Promise<void> {
   const here = await findHereOrSolo('status', flags.graveyard, env);
   if (flags.check) return here.dir === undefined ? checkSolo(here.run, name) : check(here, name ?? here.member);
   const showPage = async (): Promise<boolean> =>
-    print(await (here.dir === undefined ? soloPage(here.run, flags) : pageOf(here, flags)));
+    print(await (here.dir === undefined ? soloPage(here.run, flags) : pageOf(await readHere(here), here.dir, flags)));
   if (!flags.watch) return void (await showPage());
   const clear = clearing();
   while ((await print(clear)) && (await showPage())) await sleep(WATCH_MS);
@@ -41,13 +41,13 @@ async function check(here: Here, name: string | undefined): Promise<void> {
   const member = members.find(({ Name }) => Name === name);
   const trouble = member === undefined ? 'no such member' : notHealthy(member);
   const why = unknown.find((it) => it.name === name)?.why;
-  if (trouble === undefined && why !== undefined) throw badArguments('status', mayBeDead(name, why));
-  await printHealth(name, trouble);
-}
-
-function mayBeDead(name: string, why: string): string {
   const remedy = 'ask again as the user of that member or as root';
-  return `--check: ${name} may be healthy or dead: its liveness socket cannot be asked (${why}); ${remedy}`;
+  if (trouble === undefined && why !== undefined)
+    throw badArguments(
+      'status',
+      `--check: ${name} may be healthy or dead: its liveness socket cannot be asked (${why}); ${remedy}`,
+    );
+  await printHealth(name, trouble);
 }
 
 /** Without a graveyard there is only this container's own member. */
@@ -73,73 +73,54 @@ async function printHealth(name: string, trouble: string | undefined): Promise<v
   await print(`${name}: ${trouble ?? 'healthy'}\n`);
 }
 
-async function pageOf(here: Here, flags: FlagValues<'status'>): Promise<string> {
-  return pageOfMembers(await readHere(here), here.dir, flags);
-}
-
 /** By HTTP all that a tombstone would tell; without it what /proc tells. */
 async function soloPage(run: RunConfig, flags: FlagValues<'status'>): Promise<string> {
   const { name, role, gracePeriodMs } = run.member;
   if (run.http !== undefined) {
     const member = await askMember(run.http.address, name);
     if (typeof member === 'string') warn(member);
-    else return pageOfMembers({ members: [member], unreadable: [], unknown: [], asleep: new Set() }, null, flags);
+    else return pageOf({ members: [member], unreadable: [], unknown: [], asleep: new Set() }, null, flags);
   }
   const command = findCommand();
   if (flags.output !== 'json') {
     const row = soloRow(run, command, command === undefined ? '-' : formatAge(command.ageMs));
-    return withBoldHeader(formatTable(SOLO_HEADER, [row], flags.wide ? Number.POSITIVE_INFINITY : outputWidth()));
+    return withBoldHeader(formatTable(SOLO_HEADER, [row], widthOf(flags)));
   }
   const Phase = command === undefined ? NOT_RUNNING : 'running';
-  const member = {
-    Name: name,
-    Role: role,
-    Phase,
-    Pid: command?.pid,
-    AgeMs: command?.ageMs,
-    GracePeriodMs: gracePeriodMs,
-  };
-  return `${JSON.stringify({ graveyard: null, members: [member], unreadable: [], unknown: [] }, undefined, 2)}\n`;
+  const seen = { Pid: command?.pid, AgeMs: command?.ageMs };
+  const member = { Name: name, Role: role, Phase, ...seen, GracePeriodMs: gracePeriodMs };
+  return jsonText({ graveyard: null, members: [member], unreadable: [], unknown: [] });
 }
 
 type Page = Omit<Members, 'held'>;
 
 /** `dir`: null without a graveyard. */
-function pageOfMembers(found: Page, dir: string | null, { output, wide }: FlagValues<'status'>): string {
+function pageOf(found: Page, dir: string | null, flags: FlagValues<'status'>): string {
   const now = momentHere();
-  if (output === 'json') {
-    const { members, unreadable, unknown } = found;
-    const withMore = members.map((member) => ({
-      ...member,
-      AgeMs: ageMs(member, now),
-      LeftMs: leftMs(member, now),
-      LastExit: lastExit(member),
-      IsAsleep: found.asleep.has(member.Name),
-    }));
-    return `${JSON.stringify({ graveyard: dir, members: withMore, unreadable, unknown }, undefined, 2)}\n`;
-  }
-  return statusTable(found, now, wide ? Number.POSITIVE_INFINITY : outputWidth(), dir ?? 'no graveyard');
+  if (flags.output !== 'json') return statusTable(found, now, widthOf(flags), dir ?? 'no graveyard');
+  const { unreadable, unknown } = found;
+  const members = found.members.map((member) => ({
+    ...member,
+    AgeMs: ageOf(member.Born, now),
+    LeftMs: leftMs(member, now),
+    LastExit: lastExit(member),
+    IsAsleep: found.asleep.has(member.Name),
+  }));
+  return jsonText({ graveyard: dir, members, unreadable, unknown });
+}
+
+function widthOf({ wide }: FlagValues<'status'>): number {
+  return wide ? Number.POSITIVE_INFINITY : outputWidth();
 }
 
 type Now = Required<Moment>;
 
-export function statusTable(
-  { members, unreadable, unknown, asleep }: Page,
-  now: Now,
-  width: number,
-  path: string,
-): string {
-  const rows = [...members]
-    .sort((a, b) => (a.Name < b.Name ? -1 : 1))
-    .map((member) =>
-      row(
-        member,
-        { isUnknown: unknown.some(({ name }) => name === member.Name), isAsleep: asleep.has(member.Name) },
-        now,
-      ),
-    );
+export function statusTable(page: Page, now: Now, width: number, path: string): string {
+  const { members, unreadable } = page;
+  const rows = members.toSorted((a, b) => (a.Name < b.Name ? -1 : 1)).map((member) => rowOf(member, page, now));
   const table = rows.length === 0 ? `no tombstones in ${path}\n` : withBoldHeader(formatTable(HEADER, rows, width));
-  return `${table}${restartLines(members, now)}${statusLines(members)}${unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`).join('')}`;
+  const failures = unreadable.map(({ name, why }) => `cannot read ${show(name)}: ${why}\n`);
+  return [table, restartLines(members, now), statusLines(members), ...failures].join('');
 }
 
 /** `web: says "Loading the index, 40 %"`, of those that live. */
@@ -174,20 +155,16 @@ function restartText(member: Tombstone, now: Now): string | undefined {
 
 const HEADER = ['NAME', 'ROLE', 'PHASE', 'UP', 'AGE', 'RESTARTS', 'LAST EXIT', 'STOP', 'LEFT'] as const;
 
-interface Seen {
-  readonly isUnknown: boolean;
-  readonly isAsleep: boolean;
-}
-
-function row(member: Tombstone, { isUnknown, isAsleep }: Seen, now: Now): readonly string[] {
-  const age = ageMs(member, now);
+function rowOf(member: Tombstone, { unknown, asleep }: Page, now: Now): readonly string[] {
+  const age = ageOf(member.Born, now);
   const left = leftMs(member, now);
+  // kubexit's tombstones know only born and died.
+  const phase = member.Phase ?? (member.Died === undefined ? 'running' : 'dead');
   return [
     member.Name,
     member.Role ?? '-',
-    // kubexit's tombstones know only born and died.
-    `${member.Phase ?? (member.Died === undefined ? 'running' : 'dead')}${isAsleep ? ', asleep' : ''}${busyText(member)}`,
-    isUnknown ? 'unknown' : upOf(member),
+    `${phase}${asleep.has(member.Name) ? ', asleep' : ''}${busyText(member)}`,
+    unknown.some(({ name }) => name === member.Name) ? 'unknown' : upOf(member),
     age === undefined ? '-' : formatAge(age),
     String(member.Restarts ?? 0),
     exitText(member, now),
@@ -225,18 +202,15 @@ function exitText(member: Tombstone, now: Now): string {
   const exit = lastExit(member);
   if (exit === undefined) return '-';
   const reason = exit.Reason === 'completed' || exit.Reason === 'error' ? undefined : exit.Reason;
-  const at = Date.parse(exit.Died ?? '');
-  const ago = Number.isNaN(at) ? undefined : `${largestUnit(formatAge(Math.max(0, now.ms - at)))} ago`;
+  const ms = ageOf(exit.Died, now);
+  // The largest unit is enough.
+  const ago = ms === undefined ? undefined : `${formatAge(ms).replace(/(?<=[a-z]).*/, '')} ago`;
   return [exit.ExitCode, exit.Signal?.replace(/^SIG/, ''), reason, ago].filter((part) => part !== undefined).join(' ');
 }
 
-function largestUnit(age: string): string {
-  return /^\d+[a-z]/.exec(age)?.[0] ?? age;
-}
-
-function ageMs(member: Tombstone, now: Now): number | undefined {
-  const born = Date.parse(member.Born ?? '');
-  return Number.isNaN(born) ? undefined : Math.max(0, now.ms - born);
+function ageOf(time: string | undefined, now: Now): number | undefined {
+  const at = Date.parse(time ?? '');
+  return Number.isNaN(at) ? undefined : Math.max(0, now.ms - at);
 }
 
 /** Until the platform's KILL. A deadline of another boot means nothing, nor does one of the dead. */
@@ -247,17 +221,9 @@ function leftMs(member: Tombstone, now: Now): number | undefined {
 
 /** The two largest units: `45s`, `3m10s`, `5h2m`, `3d4h`. */
 export function formatAge(ms: number): string {
-  let seconds = Math.floor(ms / 1000);
-  const parts: string[] = [];
-  for (const [unit, size] of [
-    ['d', 86_400],
-    ['h', 3600],
-    ['m', 60],
-    ['s', 1],
-  ] as const) {
-    const count = Math.floor(seconds / size);
-    seconds -= count * size;
-    if (count > 0 || parts.length > 0) parts.push(count > 0 ? `${count}${unit}` : '');
-  }
-  return parts.slice(0, 2).join('') || '0s';
+  const seconds = Math.floor(ms / 1000);
+  const counts = { d: seconds / 86_400, h: (seconds / 3600) % 24, m: (seconds / 60) % 60, s: seconds % 60 };
+  const parts = Object.entries(counts).map(([unit, count]) => (count < 1 ? '' : `${Math.floor(count)}${unit}`));
+  const first = parts.findIndex((part) => part !== '');
+  return first < 0 ? '0s' : parts.slice(first, first + 2).join('');
 }
