@@ -4,8 +4,9 @@
  */
 import type { HookAction, HttpAction, Probe, ProbeAction, ProbeKind, RestartRule } from '../../core/config.ts';
 import { signalName, signalNumber } from '../../core/signals.ts';
-import { encodePath, HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/actions/action.ts';
+import { HEADER_NAME, HEADER_VALUE, isHost, LOCALHOST } from '../notation/actions/action.ts';
 import { MAX_TIMES, PROBE_DEFAULTS } from '../notation/actions/probe.ts';
+import { encodePath } from '../notation/address.ts';
 import { POD_ACTIONS } from '../notation/stop/exit-codes.ts';
 import {
   described,

@@ -1,4 +1,5 @@
 /** What an HTTP probe asks: the request as it goes over the wire, and where a redirect leads. */
+import { encodePath } from '../../config/notation/address.ts';
 import type { HttpAction } from '../../core/config.ts';
 import { bareHost } from './tcp.ts';
 
@@ -20,7 +21,11 @@ export function targetOf(action: HttpAction): Target {
 export function requestText(target: Target): string {
   const { method, path, headers, hostHeader } = target;
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
-  const lines = [`${method} ${encodePath(path)} HTTP/1.1`, `Host: ${hostHeader ?? authorityOf(target)}`];
+  // A server never receives what follows a #.
+  const lines = [
+    `${method} ${encodePath(path.replace(/#.*/s, ''))} HTTP/1.1`,
+    `Host: ${hostHeader ?? authorityOf(target)}`,
+  ];
   if (!names.has('user-agent')) lines.push(`User-Agent: ${USER_AGENT}`);
   if (!names.has('accept')) lines.push('Accept: */*');
   if (method === 'POST') lines.push('Content-Length: 0');
@@ -68,9 +73,3 @@ export const USER_AGENT: string = `sexton-probe/${typeof __SEXTON_VERSION__ === 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 /** Written by ourselves. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
-
-/** What may not stand in a request line is escaped; what is escaped already stays as it is. */
-function encodePath(path: string): string {
-  const [withoutFragment = ''] = path.toWellFormed().split('#', 1);
-  return withoutFragment.replace(/[^\x21-\x7e]+/g, encodeURIComponent) || '/';
-}

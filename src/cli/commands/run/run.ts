@@ -69,7 +69,7 @@ async function supervise(host: Host, config: RunConfig, remarks: Remarks | undef
 /** sexton-init when it started us, with what it says first; else this process itself. */
 async function openHost(env: NodeJS.ProcessEnv) {
   const fd = env.SEXTON_INIT_FD;
-  // There was no default graveyard when init started.
+  // Init saw no default graveyard when it started.
   const isSolo = env.SEXTON_INIT_SOLO !== undefined;
   // init sets these for the supervisor alone: the application gets its environment from init.
   delete env.SEXTON_INIT_FD;

@@ -4,6 +4,7 @@
  * the container.
  */
 import type { ExecAction, GrpcAction, HttpAction, SleepAction, TcpAction } from '../../../core/config.ts';
+import { addressText, encodePath } from '../address.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { nearest } from '../nearest.ts';
 import { type Option, type OptionNames, splitPlain, splitQuoted } from '../options.ts';
@@ -22,7 +23,8 @@ export interface ActionRules {
   readonly options: OptionNames;
 }
 
-export type Scheme = 'exec' | 'http' | 'https' | 'tcp' | 'grpc' | 'sleep';
+const SCHEMES = ['exec', 'http', 'https', 'tcp', 'grpc', 'sleep'] as const;
+type Scheme = (typeof SCHEMES)[number];
 
 export interface ActionText {
   readonly action: Action;
@@ -58,16 +60,8 @@ export function parseActionText(text: string, rules: ActionRules): Parse<ActionT
     case 'https': {
       const headers = headersOf(options);
       if (!headers.ok) return headers;
-      const isPost = method === 'POST';
-      const action: HttpAction = {
-        kind: 'http',
-        method: isPost ? 'POST' : 'GET',
-        scheme: kind,
-        host,
-        port,
-        path: encodePath(path),
-        headers: headers.value,
-      };
+      const call = { method: method === 'POST' ? 'POST' : 'GET', scheme: kind } as const;
+      const action = { kind: 'http', ...call, host, port, path: encodePath(path), headers: headers.value } as const;
       return good({ action, options: options.filter(({ name }) => name !== 'header') });
     }
     case 'tcp':
@@ -99,12 +93,13 @@ function formatHead(action: Action): string {
       return `exec:${formatWords(action.argv)}`;
     case 'http': {
       const { method, scheme, path } = action;
-      return `${method === 'POST' ? 'POST ' : ''}${scheme}://${address(action)}${path.replace(/,(?=[-A-Za-z]+=)/g, '%2C')}`;
+      const escaped = path.replace(/,(?=[-A-Za-z]+=)/g, '%2C');
+      return `${method === 'POST' ? 'POST ' : ''}${scheme}://${addressText({ ...action, kind: 'tcp' })}${escaped}`;
     }
     case 'tcp':
-      return `tcp://${address(action)}`;
+      return `tcp://${addressText(action)}`;
     case 'grpc':
-      return `grpc://${address(action)}${action.service === '' ? '' : `/${action.service}`}`;
+      return `grpc://${addressText({ ...action, kind: 'tcp' })}${action.service === '' ? '' : `/${action.service}`}`;
     case 'sleep':
       return `sleep:${formatDuration(action.ms)}`;
     default:
@@ -126,17 +121,11 @@ export function isHost(text: string): boolean {
 export const HEADER_NAME = "^[-!#$%&'*+.^_`|~A-Za-z0-9]+$";
 export const HEADER_VALUE = '^[\\t\\u0020-\\u007e\\u0080-\\u00ff]*$';
 
-/** Node refuses other characters in a request; the kubelet escapes them as well. */
-export function encodePath(path: string): string {
-  const encoded = path.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text.toWellFormed()));
-  return encoded.startsWith('/') ? encoded : `/${encoded}`;
-}
-
 function schemeProblem(text: string, scheme: string, rest: string, rules: ActionRules): string | undefined {
   const { what, schemes, example } = rules;
   const known = schemes.find((candidate) => candidate === scheme);
   if (known === undefined) {
-    if (ALL_SCHEMES.includes(scheme)) return `${what} cannot be ${scheme}; write one such as ${example}`;
+    if (SCHEMES.some((one) => one === scheme)) return `${what} cannot be ${scheme}; write one such as ${example}`;
     const near = nearest(scheme, schemes);
     if (near !== undefined) return `${scheme} is not a kind of ${what.replace(/^an? /, '')}; did you mean ${near}?`;
     return `is not ${what}; write one such as ${example}`;
@@ -198,9 +187,3 @@ function headersOf(options: readonly Option[]): Parse<HttpAction['headers']> {
 function headerOptions({ headers }: HttpAction): readonly Option[] {
   return headers.map(([name, value]) => ({ name: 'header', text: `${name}: ${value}` }));
 }
-
-function address({ host, port }: { readonly host: string; readonly port: number }): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-const ALL_SCHEMES: readonly string[] = ['exec', 'http', 'https', 'tcp', 'grpc', 'sleep'] satisfies Scheme[];
