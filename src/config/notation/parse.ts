@@ -46,6 +46,18 @@ export function eachOnce<T>(
   return twice === undefined ? values : bad(`${format(twice)} is named twice; name it once`);
 }
 
+/** As `eachOf`, for the pairs of a map. `twice` is what is wrong with a key that comes again. */
+export function mapOf<T>(
+  text: string,
+  parsePair: (part: string) => Parse<readonly [number, T]>,
+  twice: (key: number) => string,
+): Parse<Readonly<Record<number, T>>> {
+  const pairs = eachOf(text, parsePair);
+  if (!pairs.ok) return pairs;
+  const key = repeated(pairs.value.map(([from]) => from));
+  return key === undefined ? good(Object.fromEntries(pairs.value)) : bad(twice(key));
+}
+
 export function repeated<T>(values: readonly T[]): T | undefined {
   return values.find((value, index) => values.indexOf(value) !== index);
 }

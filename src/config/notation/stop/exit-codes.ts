@@ -4,7 +4,7 @@
  */
 import type { ExitCodePolicy, RestartPodOn, RestartRule } from '../../../core/config.ts';
 import { didYouMean, nearest } from '../nearest.ts';
-import { bad, eachOf, eachOnce, good, type Parse, repeated, show } from '../parse.ts';
+import { bad, eachOf, eachOnce, good, mapOf, type Parse, repeated, show } from '../parse.ts';
 
 export function parseExitCode(text: string): Parse<ExitCodePolicy> {
   if (text === 'keep' || text === 'zero-when-stopped') return good({ kind: text });
@@ -14,14 +14,8 @@ export function parseExitCode(text: string): Parse<ExitCodePolicy> {
       `must be keep, zero-when-stopped or a map such as 143=0${near === undefined ? '' : `; did you mean ${near}?`}`,
     );
   }
-  const pairs = eachOf(text, parsePair);
-  if (!pairs.ok) return pairs;
-  const codes: Record<number, number> = {};
-  for (const [from, to] of pairs.value) {
-    if (codes[from] !== undefined) return bad(`${from} is mapped twice; map it once`);
-    codes[from] = to;
-  }
-  return good({ kind: 'map', codes });
+  const codes = mapOf(text, parsePair, (from) => `${from} is mapped twice; map it once`);
+  return codes.ok ? good({ kind: 'map', codes: codes.value }) : codes;
 }
 
 export function formatExitCode(policy: ExitCodePolicy): string {

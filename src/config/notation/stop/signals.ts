@@ -2,7 +2,7 @@
 import type { SignalMap } from '../../../core/config.ts';
 import { signalName, signalNumber } from '../../../core/signals.ts';
 import { didYouMean, nearest } from '../nearest.ts';
-import { bad, eachOf, eachOnce, good, type Parse, show } from '../parse.ts';
+import { bad, eachOnce, good, mapOf, type Parse, show } from '../parse.ts';
 
 export function parseSignal(text: string): Parse<number> {
   const number = signalNumber(text);
@@ -24,14 +24,7 @@ export function formatSignals(signals: readonly number[]): string {
 
 /** `FROM:TO`, `FROM:-`. */
 export function parseSignalMap(text: string): Parse<SignalMap> {
-  const map: Record<number, number | 'drop'> = {};
-  const pairs = eachOf(text, parseTranslation);
-  if (!pairs.ok) return pairs;
-  for (const [from, to] of pairs.value) {
-    if (map[from] !== undefined) return bad(`${formatSignal(from)} is translated twice; translate it once`);
-    map[from] = to;
-  }
-  return good(map);
+  return mapOf(text, parseTranslation, (from) => `${formatSignal(from)} is translated twice; translate it once`);
 }
 
 export function formatSignalMap(map: SignalMap): string {
