@@ -72,7 +72,7 @@ const sleep = described('Just wait.', record({ seconds: wholeNumber(0, MOST, 5) 
 
 const NO_GRPC = 'a hook cannot be grpc; write exec, httpGet or sleep';
 const handlers = { exec, httpGet, tcpSocket, sleep } as const;
-const hook = record(handlers, { oneOf: ['exec', 'httpGet', 'tcpSocket', 'sleep'], refused: { grpc: NO_GRPC } });
+const hook = record(handlers, { oneOf: handlers, refused: { grpc: NO_GRPC } });
 
 /** The names that Kubernetes has for signals, without those that no process can receive. */
 const POD_SIGNALS = Array.from({ length: 31 }, (_, index) => signalName(index + 1)).filter(
@@ -99,7 +99,6 @@ const timing = {
   failureThreshold: described('So many failures in a row count as one. Default: 3.', wholeNumber(1, MAX_TIMES, 3)),
 } as const;
 const actions = { exec, httpGet, tcpSocket, grpc } as const;
-const ACTIONS = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
 const NO_SLEEP = { sleep: 'a probe cannot sleep; write initialDelaySeconds' };
 
 const readinessProbe = record(
@@ -109,7 +108,7 @@ const readinessProbe = record(
     successThreshold: described('So many successes in a row count as one. Default: 1.', wholeNumber(1, MAX_TIMES, 1)),
   },
   {
-    oneOf: ACTIONS,
+    oneOf: actions,
     refused: {
       ...NO_SLEEP,
       terminationGracePeriodSeconds: 'a readiness probe stops nothing, so it has no grace period; leave it out',
@@ -126,7 +125,7 @@ const stoppingProbe = record(
       wholeNumber(1, MOST, 30),
     ),
   },
-  { oneOf: ACTIONS, refused: NO_SLEEP },
+  { oneOf: actions, refused: NO_SLEEP },
 );
 
 const ports = listOf(
@@ -182,16 +181,14 @@ export function lifecycleOf(container: Container, report: Report) {
     const given: Shaped<typeof stoppingProbe> | undefined = container[`${kind}Probe`];
     const action = given && actionOf(given, `${kind}Probe`);
     if (given === undefined || action === undefined || action.kind === 'sleep') continue;
-    const { initialDelaySeconds: delay, periodSeconds: period, timeoutSeconds: timeout } = given;
-    const { failureThreshold: failures, successThreshold: successes, terminationGracePeriodSeconds: grace } = given;
     probes[kind] = {
       action,
-      periodMs: milliseconds(period) ?? PROBE_DEFAULTS.periodMs,
-      timeoutMs: milliseconds(timeout) ?? PROBE_DEFAULTS.timeoutMs,
-      failures: failures ?? PROBE_DEFAULTS.failures,
-      successes: successes ?? PROBE_DEFAULTS.successes,
-      delayMs: milliseconds(delay) ?? PROBE_DEFAULTS.delayMs,
-      graceMs: milliseconds(grace),
+      periodMs: milliseconds(given.periodSeconds) ?? PROBE_DEFAULTS.periodMs,
+      timeoutMs: milliseconds(given.timeoutSeconds) ?? PROBE_DEFAULTS.timeoutMs,
+      failures: given.failureThreshold ?? PROBE_DEFAULTS.failures,
+      successes: given.successThreshold ?? PROBE_DEFAULTS.successes,
+      delayMs: milliseconds(given.initialDelaySeconds) ?? PROBE_DEFAULTS.delayMs,
+      graceMs: milliseconds(given.terminationGracePeriodSeconds),
     };
   }
   const { postStart, preStop, stopSignal } = container.lifecycle ?? {};

@@ -25,13 +25,15 @@ type Content<F extends Fields> = { readonly [K in keyof F]?: Shaped<F[K]> };
 
 export interface Rules<F extends Fields> {
   readonly needs?: readonly (keyof F & string)[];
-  readonly oneOf?: readonly (keyof F & string)[];
+  /** Fields of which there must be exactly one. */
+  readonly oneOf?: Partial<F>;
   /** Keys that users expect here, with the reason why they are refused. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
 export function record<F extends Fields>(fields: F, rules: Rules<F> = {}): Shape<Content<F>> {
-  const { needs = [], oneOf = [], refused = {} } = rules;
+  const { needs = [], refused = {} } = rules;
+  const oneOf = Object.keys(rules.oneOf ?? {});
   return {
     read: (value, path, report) => {
       if (!isRecord(value)) return report(path, mapRemedy(Object.keys(fields), needs, oneOf), value);
