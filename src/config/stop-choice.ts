@@ -21,7 +21,11 @@ export function chooseStop(settings: Settings, argv: readonly string[] | undefin
   if (stop?.preset === undefined || argv === undefined) return { settings, notes: [], warnings: [] };
   const started = startedBy(argv);
   const name = stop.preset === 'auto' ? presetOf(started.program) : stop.preset;
-  if (name === undefined) return nothingKnown(settings, started);
+  if (name === undefined) {
+    // `auto` may be used with every image, so an unknown program is only noted.
+    const note = `there is no stop preset for ${seen(started)}: it gets the stop signal as it arrives`;
+    return { settings, notes: [note], warnings: [] };
+  }
   const preset = presetNamed(name);
   const { beforeMs } = beforeRungs(settings.drain, settings.preStop);
   const budgetMs = Math.max(0, (settings.gracePeriod.value ?? ASSUMED_GRACE_MS) - beforeMs);
@@ -40,12 +44,6 @@ export function chooseStop(settings: Settings, argv: readonly string[] | undefin
         : []),
     ],
   };
-}
-
-/** `auto` may be used with every image, so an unknown program is only noted. */
-function nothingKnown(settings: Settings, started: StartedProgram): StopChoice {
-  const note = `there is no stop preset for ${seen(started)}: it gets the stop signal as it arrives`;
-  return { settings, notes: [note], warnings: [] };
 }
 
 function withPreset(settings: Settings, preset: StopPreset, name: string, rungs: readonly Rung[]): Settings {

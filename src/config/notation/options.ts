@@ -6,7 +6,7 @@
  * for the comma.
  */
 import { nearest } from './nearest.ts';
-import { bad, good, type Parse, show } from './parse.ts';
+import { bad, good, type Parse, repeated, show } from './parse.ts';
 import { type Unit, unitsOf } from './words.ts';
 
 export interface Option {
@@ -20,11 +20,11 @@ export interface OptionNames {
   readonly refused: Readonly<Record<string, string>>;
 }
 
+/** An action, and the options behind it. */
+type Split<Head> = Parse<{ readonly head: Head; readonly options: readonly Option[] }>;
+
 /** Splits a text in which quotes mean nothing before the options, such as a URL. */
-export function splitPlain(
-  text: string,
-  names: OptionNames,
-): Parse<{ readonly head: string; readonly options: readonly Option[] }> {
+export function splitPlain(text: string, names: OptionNames): Split<string> {
   const characters = [...text];
   const plain = characters.map((char) => ({ char, isQuoted: false }));
   const begin = beginOf(plain, names, 'write %2C for the comma');
@@ -36,10 +36,7 @@ export function splitPlain(
 }
 
 /** Splits a command, in which quotes protect. */
-export function splitQuoted(
-  text: string,
-  names: OptionNames,
-): Parse<{ readonly head: readonly Unit[]; readonly options: readonly Option[] }> {
+export function splitQuoted(text: string, names: OptionNames): Split<readonly Unit[]> {
   const units = unitsOf(text);
   if (!units.ok) return units;
   const begin = beginOf(units.value, names, 'quote it');
@@ -71,8 +68,7 @@ function readOptions(units: readonly Unit[], names: OptionNames): Parse<readonly
     at = length < 0 ? units.length : begin + length;
     options.push({ name, text: joinUnits(units.slice(begin, at)) });
   }
-  const given = options.map((option) => option.name);
-  const twice = given.find((name, index) => name !== 'header' && given.indexOf(name) !== index);
+  const twice = repeated(options.map(({ name }) => name).filter((name) => name !== 'header'));
   return twice === undefined ? good(options) : bad(`${twice} is given twice; give it once`);
 }
 

@@ -9,10 +9,7 @@ import { formatSignal, parseSignal } from './stop/signals.ts';
 import { formatWords, parseWords } from './words.ts';
 
 export function parseReloads(text: string): Parse<readonly Reload[]> {
-  const lines = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+  const lines = text.split('\n').flatMap((line) => line.trim() || []);
   const reloads: Reload[] = [];
   for (const line of lines) {
     const reload = parseReload(line);

@@ -14,12 +14,11 @@ export function parseDrain(text: string): Parse<Drain | undefined> {
   const taken: Taken = { times: {}, ports: [], ignore: [], words: {} };
   let list: List | undefined;
   for (const part of text.split(',')) {
-    const at = part.indexOf('=');
-    const [key, value] = at < 0 ? [part, undefined] : [part.slice(0, at), part.slice(at + 1)];
-    const isMore = value === undefined && list !== undefined && /[0-9]/.test(part);
-    const problem = isMore && list !== undefined ? takeItem(taken, list, part) : takeOption(taken, key, value);
+    const [key = '', value] = part.split(/=(.*)/s);
+    const more = value === undefined && /[0-9]/.test(part) ? list : undefined;
+    const problem = more === undefined ? takeOption(taken, key, value) : takeItem(taken, more, part);
     if (problem !== undefined) return bad(problem);
-    if (!isMore) list = isList(key) ? key : undefined;
+    if (more === undefined) list = isList(key) ? key : undefined;
   }
   const twice = repeated(taken.ports) ?? repeated(taken.ignore);
   if (twice !== undefined) return bad(`${twice} is named twice; name it once`);
@@ -151,8 +150,7 @@ function isList(key: string): key is List {
 
 /** An address or a network: `10.1.2.3`, `10.0.0.0/8`, `fd00::/8`. */
 function parseNetwork(text: string): Parse<string> {
-  const at = text.indexOf('/');
-  const [address, bits] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+  const [address = '', bits] = text.split(/\/(.*)/s);
   const version = process.getBuiltinModule('node:net').isIP(address);
   if (version === 0 || address.includes('%')) {
     return bad(`${show(text)} is neither an address nor a network; write one such as 10.1.2.3 or 10.0.0.0/8`);

@@ -28,8 +28,8 @@ export function parseIdleCheck(text: string): Parse<IdleCheck> {
 
 /** The options that differ from the defaults follow the action. */
 export function formatIdleCheck({ action, ...times }: IdleCheck): string {
-  const given = Object.entries(TIMES).flatMap(([name, { field, ms }]): readonly Option[] =>
-    times[field] === ms ? [] : [{ name, text: formatDuration(times[field]) }],
+  const given = Object.entries(TIMES).flatMap(([name, { field }]): readonly Option[] =>
+    times[field] === DEFAULTS[field] ? [] : [{ name, text: formatDuration(times[field]) }],
   );
   switch (action.kind) {
     case 'exec':
@@ -47,11 +47,12 @@ export function formatIdleCheck({ action, ...times }: IdleCheck): string {
   }
 }
 
+const DEFAULTS = { periodMs: 1_000, timeoutMs: 1_000, forMs: 2_000, staleMs: 0 };
 const TIMES = {
-  period: { field: 'periodMs', ms: 1_000, parse: parseSomeTime },
-  timeout: { field: 'timeoutMs', ms: 1_000, parse: parseSomeTime },
-  for: { field: 'forMs', ms: 2_000, parse: parseDuration },
-  stale: { field: 'staleMs', ms: 0, parse: parseDuration },
+  period: { field: 'periodMs', parse: parseSomeTime },
+  timeout: { field: 'timeoutMs', parse: parseSomeTime },
+  for: { field: 'forMs', parse: parseDuration },
+  stale: { field: 'staleMs', parse: parseDuration },
 } as const;
 
 const EXAMPLE = 'http://:8000/metrics,metric=running+waiting';
@@ -65,12 +66,13 @@ const RULES: ActionRules = {
 };
 
 function withTimes(action: IdleCheck['action'], options: readonly Option[]): Parse<IdleCheck> {
-  const times = { periodMs: 1_000, timeoutMs: 1_000, forMs: 2_000, staleMs: 0 };
+  const times = { ...DEFAULTS };
   for (const [name, { field, parse }] of Object.entries(TIMES)) {
     const text = options.find((option) => option.name === name)?.text;
-    const time = text === undefined ? undefined : parse(text);
-    if (time?.ok === false) return bad(`${name}=${show(text ?? '')}: ${time.why}`);
-    if (time !== undefined) times[field] = time.value;
+    if (text === undefined) continue;
+    const time = parse(text);
+    if (!time.ok) return bad(`${name}=${show(text)}: ${time.why}`);
+    times[field] = time.value;
   }
   return good({ action, ...times });
 }
