@@ -10,10 +10,13 @@ export type Activity = 'run' | 'wait' | 'wake' | 'hold' | 'drain' | 'linger' | '
 /** `maybe`: only the longest that is possible lasts so long. */
 export type Paint = Exclude<Activity, 'wait'> | 'maybe';
 
-export interface Bar {
-  readonly paint: Paint;
+export interface Stretch {
   readonly fromMs: number;
   readonly untilMs: number;
+}
+
+export interface Bar extends Stretch {
+  readonly paint: Paint;
   /** `drain`, and with its time `drain 4.2 s`. */
   readonly name: string;
   readonly label: string;
@@ -41,11 +44,9 @@ export interface MemberPrediction {
   readonly marks: readonly Mark[];
 }
 
-export interface Axis {
-  readonly fromMs: number;
+export interface Axis extends Stretch {
   /** The first stop request: 0 of the scale. */
   readonly zeroMs: number;
-  readonly untilMs: number;
 }
 
 /** How much of the time after the request is shown before it: enough to see which members were running. */

@@ -1,7 +1,7 @@
 import { seconds } from '../core/format/evidence.ts';
 import type { Activity } from './bars.ts';
 import { isAsPredicted } from './prediction.ts';
-import { forcedOf, lateOf, lengthOf, type PodStop, phasesOf, stopMsOf } from './stop.ts';
+import { forcedOf, lateOf, lengthOf, type PodStop, phasesOf, type Span, stopMsOf } from './stop.ts';
 import { activityName } from './words.ts';
 
 export interface Quantiles {
@@ -43,27 +43,24 @@ export function fleetOf(pods: readonly PodStop[]): readonly Workload[] {
 }
 
 function workloadOf(workload: string, pods: readonly PodStop[]): Workload {
-  const members = pods.flatMap((pod) => pod.members.map((member) => ({ member, endedMs: pod.endedMs })));
-  const left = members.flatMap(({ member: { deadlineMs, diedMs }, endedMs }) =>
-    deadlineMs === undefined ? [] : [deadlineMs - (diedMs ?? endedMs)],
+  const left = pods.flatMap(({ members, endedMs }) =>
+    members.flatMap(({ deadlineMs, diedMs = endedMs }) => (deadlineMs === undefined ? [] : [deadlineMs - diedMs])),
   );
   // A phase in several parts counts once.
-  const spent = members.flatMap(({ member }) =>
-    [...Map.groupBy(phasesOf(member), ({ activity }) => activity)].map(([activity, parts]) => ({
-      activity,
-      ms: parts.reduce((sum, part) => sum + lengthOf(part), 0),
-    })),
+  const phases = pods.flatMap(({ members }) =>
+    members.flatMap((member) => [...Map.groupBy(phasesOf(member), ({ activity }) => activity)]),
   );
-  const activities = [...Map.groupBy(spent, ({ activity }) => activity)];
+  const spentIn = (parts: readonly Span[]): number => parts.reduce((sum, part) => sum + lengthOf(part), 0);
+  const activities = [...Map.groupBy(phases, ([activity]) => activity)].map(([activity, all]) => {
+    return [activity, quantilesOf(all.map(([, parts]) => spentIn(parts)))] as const;
+  });
   return {
     workload,
     pods: pods.length,
     forced: pods.filter((pod) => forcedOf(pod).length > 0).length,
     late: pods.filter((pod) => lateOf(pod).length > 0).length,
     stop: quantilesOf(pods.map(stopMsOf)),
-    activities: Object.fromEntries(
-      activities.map(([activity, all]) => [activity, quantilesOf(all.map(({ ms }) => ms))]),
-    ),
+    activities: Object.fromEntries(activities),
     leastLeftMs: left.length === 0 ? undefined : Math.round(left.reduce((least, ms) => Math.min(least, ms))),
   };
 }

@@ -79,10 +79,10 @@ function memberOf(container: Container, origin: Origin, platform: PlatformRecord
   // Without a time of the request, only the current life is known to have ended by what ended the pod.
   const earlierPlatform = { ...platform, isDisrupted: platform.isDisrupted && platform.askedMs !== undefined };
   const lives = [
-    ...(now === undefined ? [] : [lifeOf(now, container, origin, platform)]),
-    ...(before === undefined ? [] : [lifeOf(before, container, origin, earlierPlatform)]),
+    now && lifeOf(now, container, origin, platform),
+    before && lifeOf(before, container, origin, earlierPlatform),
   ];
-  const [last, earlier] = lives.map((life) => ({ ...life, platform }));
+  const [last, earlier] = lives.flatMap((life) => (life === undefined ? [] : [{ ...life, platform }]));
   if (last === undefined)
     return runsSinceMs === undefined ? undefined : aliveSince(runsSinceMs, container, origin, platform);
   if (now === undefined && runsSinceMs !== undefined) return againFrom(last, runsSinceMs);

@@ -5,7 +5,8 @@
  * 64 bits are strings.
  */
 import { createHash } from 'node:crypto';
-import { type MemberStop, phasesOf, type Span } from './stop.ts';
+import type { Stretch } from './bars.ts';
+import { type MemberStop, phasesOf } from './stop.ts';
 import { nameOf } from './words.ts';
 
 export interface TraceOptions {
@@ -14,7 +15,7 @@ export interface TraceOptions {
   /** Tells the lives of this member apart. */
   readonly life: string;
   /** Exactly one member sends the root span; undefined: another one does. */
-  readonly root: Times | undefined;
+  readonly root: Stretch | undefined;
   readonly summary: string;
   readonly service: string;
   readonly version: string;
@@ -31,7 +32,7 @@ export function traceOf(member: MemberStop, options: TraceOptions): object {
   const untilMs = member.diedMs ?? member.spans.at(-1)?.untilMs ?? 0;
   const fromMs = Math.min(member.requestedMs ?? untilMs, untilMs);
   const traceId = digest(32, 'trace', pod);
-  const span = (spanId: string, name: string, times: Times, more: object): object => {
+  const span = (spanId: string, name: string, times: Stretch, more: object): object => {
     return { traceId, spanId, kind: INTERNAL, name, ...timesOf(times), ...more };
   };
   const own = {
@@ -84,9 +85,7 @@ function statusOf({ forcedBy, deadlineMs, diedMs }: MemberStop, summary: string)
   return forcedBy !== undefined || isLate ? { code: FAILED, message: summary } : {};
 }
 
-type Times = Pick<Span, 'fromMs' | 'untilMs'>;
-
-function timesOf({ fromMs, untilMs }: Times): object {
+function timesOf({ fromMs, untilMs }: Stretch): object {
   return { startTimeUnixNano: nanoseconds(fromMs), endTimeUnixNano: nanoseconds(Math.max(fromMs, untilMs)) };
 }
 

@@ -1,8 +1,9 @@
 /** Stops for other programs: JSON with its schema, and Chrome's trace events (which Perfetto opens). */
 import { jsonText } from '../text/print.ts';
+import type { Stretch } from './bars.ts';
 import { fleetOf } from './fleet.ts';
 import { comparisonLines, comparisonOf, isAsPredicted } from './prediction.ts';
-import { forcedOf, graceMsOf, lateOf, lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { forcedOf, graceMsOf, lateOf, lengthOf, type MemberStop, type PodStop, stopMsOf } from './stop.ts';
 import { chainLines, nameOf, podName, sentenceOf } from './words.ts';
 
 /** The version of the JSON that `-o json` prints. A key may be added under the same one. */
@@ -45,7 +46,7 @@ function memberObject(member: MemberStop, pod: PodStop): object {
   const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, busy, inPlace } = member;
   const { hurried, absences } = member;
   const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - pod.beganMs));
-  const between = (one: Omit<Span, 'activity'>) => ({ fromMs: at(one.fromMs), untilMs: at(one.untilMs) });
+  const between = (one: Stretch) => ({ fromMs: at(one.fromMs), untilMs: at(one.untilMs) });
   const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, restartedInPlace: inPlace };
   return {
     ...ended,

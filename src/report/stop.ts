@@ -8,14 +8,12 @@ import type { Busy, Connections } from '../core/format/evidence.ts';
 import type { DeathReason } from '../core/format/tombstone.ts';
 import { ASSUMED_GRACE_MS } from '../core/pod/deadline.ts';
 import { MAINS_FINISHED } from '../core/state/state.ts';
-import type { Activity, Prediction } from './bars.ts';
+import type { Activity, Prediction, Stretch } from './bars.ts';
 
-export interface Span {
+export interface Span extends Stretch {
   readonly activity: Activity;
   /** The signal that was sent at the beginning of a `stop`, `kill` or `rest`, `TERM`. */
   readonly signal?: string;
-  readonly fromMs: number;
-  readonly untilMs: number;
 }
 
 export interface Mark {
@@ -71,9 +69,7 @@ export interface MemberStop {
   readonly clock?: { readonly boot: string; readonly aheadMs: number } | undefined;
 }
 
-export interface Absence {
-  readonly fromMs: number;
-  readonly untilMs: number;
+export interface Absence extends Stretch {
   /** `killed by the OOM killer`, `exit 3`. */
   readonly how: string;
 }
@@ -281,6 +277,6 @@ export function phasesOf({ spans }: MemberStop): readonly Span[] {
   return spans.filter(({ activity }) => activity !== 'run' && activity !== 'wait');
 }
 
-export function lengthOf({ fromMs, untilMs }: Pick<Span, 'fromMs' | 'untilMs'>): number {
+export function lengthOf({ fromMs, untilMs }: Stretch): number {
   return untilMs - fromMs;
 }

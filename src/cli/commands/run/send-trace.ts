@@ -6,6 +6,7 @@ import type { MemberConfig } from '../../../core/config.ts';
 import { type Evidence, msOf } from '../../../core/format/evidence.ts';
 import { evidenceOf } from '../../../core/lifecycle/stop/record.ts';
 import type { State } from '../../../core/state/state.ts';
+import type { Stretch } from '../../../report/bars.ts';
 import { stopOfEvidence } from '../../../report/evidence.ts';
 import { traceOf } from '../../../report/otlp.ts';
 
@@ -56,10 +57,7 @@ function sendsRoot(member: MemberConfig, { peers }: State): boolean {
 }
 
 /** The span of the pod's stop: from the first known request to the last known end. */
-function rootOf(
-  { StopRequested, Died }: Evidence,
-  { peers }: State,
-): { readonly fromMs: number; readonly untilMs: number } {
+function rootOf({ StopRequested, Died }: Evidence, { peers }: State): Stretch {
   const tombstones = Object.values(peers ?? {}).map(({ tombstone }) => tombstone);
   const begins = [StopRequested ?? Died, ...tombstones.map((peer) => peer.StopRequested)].flatMap(
     (at) => msOf(at) ?? [],
