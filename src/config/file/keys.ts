@@ -92,8 +92,8 @@ export function flagTextOf(key: Key, value: unknown): Parse<string> {
       ? good(`${text}s`)
       : bad(`must be a whole number of seconds from 1 to ${MOST}; write one such as 30`);
   }
-  if (value === null) return bad(`needs a value; write ${flag.takes}`);
-  if (isScalar(value)) return value === '' ? bad(`needs a value; write ${flag.takes}`) : good(String(value));
+  if (value === null || value === '') return bad(`needs a value; write ${flag.takes}`);
+  if (isScalar(value)) return good(String(value));
   if (flag.podKey !== undefined)
     return bad(`must be a string, write ${flag.takes}; the shape of a Pod belongs under ${flag.podKey}`);
   if (takesList(key) && Array.isArray(value) && value.length > 0 && value.every(isScalar)) return good(value.join(','));

@@ -74,12 +74,14 @@ export function listOf<T>(item: Shape<T>, example: string, least = 0): Shape<rea
 }
 
 export function wholeNumber(least: number, most: number, example: number): Shape<number> {
+  const range = `must be a whole number from ${least} to ${most}; write one such as ${example}`;
+  const why = least === most ? `can only be ${least}; leave it out` : range;
   return {
     read: (value, path, report) => {
       const number = typeof value === 'string' && /^-?\d{1,12}$/.test(value) ? Number(value) : value;
       if (Number.isSafeInteger(number) && (number as number) >= least && (number as number) <= most)
         return number as number;
-      return report(path, numberRule(least, most, example), value);
+      return report(path, why, value);
     },
     schema: {
       type: ['integer', 'string'],
@@ -88,11 +90,6 @@ export function wholeNumber(least: number, most: number, example: number): Shape
       pattern: least > 0 ? '^0*[1-9][0-9]*$' : '^[0-9]+$',
     },
   };
-}
-
-function numberRule(least: number, most: number, example: number): string {
-  if (least === most) return `can only be ${least}; leave it out`;
-  return `must be a whole number from ${least} to ${most}; write one such as ${example}`;
 }
 
 /** The most seconds that fit a timer. */
