@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Collected, collect } from '../../check/files.ts';
 import { diffOf } from '../../check/fix.ts';
-import { isDockerfileName, type Unreadable } from '../../check/input/texts.ts';
+import { isDockerfileName } from '../../check/input/texts.ts';
 import { fileSettings, imagesOf } from '../../check/settings.ts';
 import { replaceText } from '../../check/write-back.ts';
 import { show } from '../../config/notation/parse.ts';
@@ -27,14 +27,9 @@ export async function inject(args: readonly string[]): Promise<void> {
     throw badArguments('inject', 'no image of sexton; write --image with its name in your registry');
   if (flags.strict === true && output !== 'policy')
     throw badArguments('inject', '--strict: is for -o policy alone; leave it out');
-  if (plugin !== undefined) {
-    printHelmPlugin(plugin, words, { ...flags, image });
-    return;
-  }
-  if (output === 'policy') {
-    await print(policyOf({ ...flags, image }, words));
-    return;
-  }
+  const given = { ...flags, image };
+  if (plugin !== undefined) return printHelmPlugin(plugin, words, given);
+  if (output === 'policy') return void (await print(policyOf(given, words)));
   const collected = inputsOf('inject', words, flags['in-place']);
   if (output !== undefined && flags['in-place'] === true)
     throw badArguments('inject', `--output ${output}: prints, and --in-place does not; leave one out`);
@@ -104,7 +99,10 @@ function tellAll(collected: Collected, result: Injected, skipsUnresolved: boolea
   for (const outcome of result.outcomes) tell(outcome, skipsUnresolved);
   for (const { path, line, subject, why } of result.passedOver)
     warn(cleanText(`${path}:${line} ${subject === undefined ? '' : `${subject} `}skipped: ${why}`));
-  tellUnreadable([...collected.unreadable, ...result.unreadable]);
+  for (const { path, line, why } of [...collected.unreadable, ...result.unreadable]) {
+    warn(cleanText(`${line === undefined ? path : `${path}:${line}`} refused: ${why}`));
+    process.exitCode = REFUSED;
+  }
 }
 
 /** One line for each container, or for a pod that is left as it is. */
@@ -121,13 +119,6 @@ function tell({ path, line, subject, refusal, members, skipped }: Outcome, skips
   for (const { container, why } of skipped) say(`${container.name}: left as it is: ${why}`);
 }
 
-function tellUnreadable(unreadable: readonly Unreadable[]): void {
-  for (const { path, line, why } of unreadable) {
-    warn(cleanText(`${line === undefined ? path : `${path}:${line}`} refused: ${why}`));
-    process.exitCode = REFUSED;
-  }
-}
-
 function jsonOf({ refusal, members, skipped, ...where }: Outcome) {
   const containers = [
     ...members.map(({ container, role, wrapped, from }) => ({ name: container.name, role, wrapped, from })),
@@ -142,10 +133,7 @@ async function hand(
   result: Injected,
   isInPlace: boolean,
 ): Promise<void> {
-  if (!isInPlace) {
-    await print(streamOf(collected, result));
-    return;
-  }
+  if (!isInPlace) return void (await print(streamOf(collected, result)));
   const failures = result.changes.flatMap(({ source, text }) => {
     try {
       replaceText(source.path, source.text, text);
