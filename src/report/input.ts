@@ -15,11 +15,8 @@ export interface Read {
   readonly why?: string | undefined;
 }
 
-/** YAML is parsed by a package that only this and configuration files need. */
-export type YamlParser = (text: string) => unknown;
-
-/** `nowMs` ends what goes on. */
-export function readText(text: string, nowMs: number, yaml: YamlParser): Read {
+/** `nowMs` ends what goes on. `yaml` parses by a package that only this and configuration files need. */
+export function readText(text: string, nowMs: number, yaml: (text: string) => unknown): Read {
   const whole = jsonOf(text);
   if (isRecord(whole)) {
     // A termination log. A tombstone has no summary.

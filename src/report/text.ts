@@ -89,9 +89,10 @@ export function chartLines(chart: Chart, style: TextStyle): readonly string[] {
       `${isPrediction ? '  ' : ''}${cut(name, MAX_NAME)}${kind === '' ? '' : ` (${kind})`}`,
   );
   const ends = chart.rows.map(({ end }) => cut(end, MAX_END));
-  const [nameWidth, endWidth] = [names, ends].map((texts) => Math.max(...texts.map(({ length }) => length)));
-  const scale = { axis: chart.axis, width: Math.max(MIN_BAR, style.width - Number(nameWidth) - Number(endWidth) - 4) };
-  const line = (name = '', bars = '', end = '') => `${name.padEnd(nameWidth ?? 0)}  ${bars}  ${end}`.trimEnd();
+  const widest = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length));
+  const nameWidth = widest(names);
+  const scale = { axis: chart.axis, width: Math.max(MIN_BAR, style.width - nameWidth - widest(ends) - 4) };
+  const line = (name = '', bars = '', end = '') => `${name.padEnd(nameWidth)}  ${bars}  ${end}`.trimEnd();
   return [
     line('', scaleText(scale)),
     ...chart.rows.map((row, index) => line(names[index], barsOf(row, chart, scale, style), ends[index])),

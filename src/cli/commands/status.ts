@@ -184,17 +184,13 @@ function upOf({ Died, Started, Healthy, Reason }: Tombstone): string {
   return Started === undefined ? '-' : 'started';
 }
 
-type LastExit = Pick<Partial<Tombstone>, 'ExitCode' | 'Signal' | 'Reason' | 'Died'>;
-
 /** The end of this member; while it lives, that of its command's life before this one. */
-function lastExit(member: Tombstone): LastExit | undefined {
+function lastExit(member: Tombstone) {
   const { ExitCode, Signal, Reason, Died, LastExitCode, LastReason, LastDied } = member;
   const isOver = Died !== undefined || Reason !== undefined;
-  const exit = isOver
-    ? { ExitCode, Signal, Reason, Died }
-    : { ExitCode: LastExitCode, Reason: LastReason, Died: LastDied };
-  const known = Object.entries(exit).filter(([, value]) => value !== undefined);
-  return known.length === 0 ? undefined : (Object.fromEntries(known) as LastExit);
+  const before = { ExitCode: LastExitCode, Signal: undefined, Reason: LastReason, Died: LastDied };
+  const exit = isOver ? { ExitCode, Signal, Reason, Died } : before;
+  return Object.values(exit).some((value) => value !== undefined) ? exit : undefined;
 }
 
 /** `137 KILL oom 3m ago`. A reason that the code says already is left out. */

@@ -8,8 +8,7 @@ import { outputWidth } from '../../text/print.ts';
  * (no-color.org). ASCII where the locale names another charset than UTF-8; most containers set no locale.
  */
 export function textStyle(env: Env, pipeColumns: number): TextStyle {
-  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG;
-  const ascii = locale !== undefined && locale !== '' && !/utf-?8/i.test(locale);
+  const ascii = !/utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || 'UTF-8');
   const width = outputWidth();
   return {
     width: Number.isFinite(width) ? width : pipeColumns,

@@ -4,19 +4,12 @@
  */
 import type { DropIn } from '../../../config/dropin/line.ts';
 import { type Resolution, resolveRun } from '../../../config/resolve.ts';
-import type { RunConfig } from '../../../config/run-config.ts';
 import { EXIT } from '../../../core/exit.ts';
 import type { Host } from '../../../runtime/host/host.ts';
 import { leaveRefusal } from '../../../runtime/log/termination-log.ts';
-import type { Remarks } from '../../../runtime/supervisor.ts';
 import { withTimeout } from '../../../runtime/timeouts.ts';
 import { complainInTime, SextonError } from '../../../text/errors.ts';
 import { machine, NO_INIT, NO_NOTIFY } from '../../machine.ts';
-
-export interface Configured {
-  readonly config: RunConfig;
-  readonly remarks: Remarks;
-}
 
 interface Circumstances {
   readonly host: Host;
@@ -30,8 +23,7 @@ interface Circumstances {
 }
 
 /** undefined: it was refused. */
-export async function configure(circumstances: Circumstances): Promise<Configured | undefined> {
-  const { host, argv, as, isSolo, whyNode, isResumed } = circumstances;
+export async function configure({ host, argv, as, isSolo, whyNode, isResumed }: Circumstances) {
   const { isDirectory, isMissing } = machine;
   const isHidden = (path: string): boolean => isSolo && path === '/graveyard';
   const resolution = await resolveRun(
