@@ -28,7 +28,7 @@ export interface Arguments<Name extends CommandName> {
 export function readArguments<const Name extends CommandName>(
   subcommand: Name,
   args: readonly string[],
-  maxWords: number,
+  maxWords = Number.POSITIVE_INFINITY,
 ): Arguments<Name> {
   const values: Values = new Map();
   const words: string[] = [];

@@ -26,6 +26,7 @@ const OUTPUT = {
   choices: ['text', 'json'],
   help: 'Default: text.',
 } as const satisfies CommandFlag;
+const NO_WAIT = { name: 'no-wait', help: 'Ask, and return at once.' } as const satisfies CommandFlag;
 const STOP = `It asks by a file in the graveyard, so it works in any container of the pod and
 under any uid that may write there. Without a graveyard PID 1 gets the stop
 signal, and NAME and --grace are refused. Members that are asked together stop
@@ -139,7 +140,7 @@ export const COMMANDS = {
     summary: 'ask all members of this pod, or those named, to stop, and wait for it',
     flags: [
       { name: 'grace', takes: 'TIME', help: 'The time they get, such as 5s. Default: what each has declared.' },
-      { name: 'no-wait', help: 'Ask, and return at once.' },
+      NO_WAIT,
       GRAVEYARD,
     ],
     more: STOP,
@@ -158,7 +159,7 @@ export const COMMANDS = {
         takes: 'CODE',
         help: 'When all have ended the member with a restart rule CODE=restart-all exits with CODE: init containers run again.',
       },
-      { name: 'no-wait', help: 'Ask, and return at once.' },
+      NO_WAIT,
       GRAVEYARD,
     ],
     more: RESTART,

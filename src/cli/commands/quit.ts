@@ -15,7 +15,7 @@ import { accepted, readArguments, refusalOf } from './arguments.ts';
 const refuse = refusalOf('quit');
 
 export async function quit(args: readonly string[]): Promise<void> {
-  const { flags, words } = readArguments('quit', args, Number.POSITIVE_INFINITY);
+  const { flags, words } = readArguments('quit', args);
   if (words.length === 0) throw refuse('no sidecar is named; write one such as istio, or a URL');
   const text = flags.timeout ?? formatDuration(QUIT_MS);
   const timeoutMs = accepted('quit', flagLabel('timeout', text), parseSomeTime(text));

@@ -77,7 +77,7 @@ async function podsNow({ graveyard, sources, watch }: Arguments, env: Env): Prom
 type Arguments = ReturnType<typeof argumentsOf>;
 
 function argumentsOf(args: readonly string[]) {
-  const { flags, words } = readArguments('report', args, Number.POSITIVE_INFINITY);
+  const { flags, words } = readArguments('report', args);
   const { output = 'text', 'fail-on': failOn, graveyard, against } = flags;
   const watch = flags.watch !== undefined;
   if (watch && words.some((source) => source === '-' || !isDirectory(source)))

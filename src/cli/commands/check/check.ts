@@ -29,7 +29,7 @@ const refuse = refusalOf('check');
 export const CHECK_EXIT = { clean: 0, found: 1, unreadable: 2 } as const;
 
 export async function check(args: readonly string[], env: Env): Promise<void> {
-  const { flags: values, words: positionals } = readArguments('check', args, Number.POSITIVE_INFINITY);
+  const { flags: values, words: positionals } = readArguments('check', args);
   if (values['list-rules'] === true) return void (await print(rulesText(outputWidth())));
   if (values.schema === true) return void (await printJson(CHECK_SCHEMA));
   if (values.explain !== undefined) return void (await print(ruleText(ruleNamed(knownRule(values.explain)))));

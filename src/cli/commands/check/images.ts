@@ -19,7 +19,7 @@ const refuse = refusalOf('images');
 const UNREADABLE = 2;
 
 export async function images(args: readonly string[]): Promise<void> {
-  const { flags, words } = readArguments('images', args, Number.POSITIVE_INFINITY);
+  const { flags, words } = readArguments('images', args);
   const [action, ...inputs] = words;
   if (action !== 'lock') throw refuse(unknownAction(action));
   if (inputs.length === 0) throw refuse('nothing to read; name a file, a directory, or - for standard input');

@@ -15,7 +15,8 @@ export async function help(args: readonly string[]): Promise<void> {
 }
 
 function helpText(topic: string | undefined): string {
-  if (topic === undefined || HELP_FLAGS.includes(topic)) return `${usageText()}\n${TOPICS_LINE}\n`;
+  if (topic === undefined || HELP_FLAGS.includes(topic))
+    return `${Object.values<CommandHelp>(COMMANDS).map(headOf).join('')}\n${TOPICS_LINE}\n`;
   const command = COMMAND_NAMES.find((name) => name === topic);
   if (command !== undefined) return commandText(command);
   const known = TOPIC_NAMES.find((name) => name === topic);
@@ -23,10 +24,6 @@ function helpText(topic: string | undefined): string {
   const names = [...COMMAND_NAMES, ...TOPIC_NAMES];
   const remedy = didYouMean(nearest(topic, names), `topics are ${names.join(', ')}`);
   throw badArguments('help', `unknown topic ${show(topic)}; ${remedy}`);
-}
-
-function usageText(): string {
-  return Object.values<CommandHelp>(COMMANDS).map(headOf).join('');
 }
 
 function headOf({ usage, summary }: Pick<CommandHelp, 'usage' | 'summary'>): string {

@@ -31,7 +31,7 @@ export interface StopArguments {
 
 export function readStopArguments(action: StopAction, args: readonly string[]): StopArguments {
   const bad = refusalOf(action);
-  const { flags, words } = readArguments(action, args, Number.POSITIVE_INFINITY);
+  const { flags, words } = readArguments(action, args);
   const names = words.map((word) => accepted(action, show(word), parseName(word)));
   const twice = repeated(names);
   if (twice !== undefined) throw bad(`${twice} is named twice; name it once`);
