@@ -80,7 +80,7 @@ const PROBLEMS: readonly Check[] = [
   },
   (settings) => sleepProblem(settings, longestOf(settings.drain), settings.gracePeriod, 'or no time is left to stop'),
   ({ drain, gracePeriod, stop, preStop }) => {
-    const rungsMs = (stop.value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+    const rungsMs = rungsMsOf(stop);
     const { beforeMs, labels } = beforeRungs(drain, preStop);
     if (rungsMs === 0 || gracePeriod.value === undefined || reaches(beforeMs, gracePeriod.value)) return undefined;
     if (rungsMs + beforeMs <= gracePeriod.value) return undefined;
@@ -242,14 +242,17 @@ export function beforeRungs(drain: Settings['drain'], preStop: Settings['preStop
 export function withIdleDrain(settings: Settings): Settings {
   const { idleWhen, drain, gracePeriod, preStop, stop } = settings;
   if (idleWhen.value === undefined || drain.isGiven || gracePeriod.value === undefined) return settings;
-  const rungsMs = (stop.value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
   const turnMs = lastTurnMs({ sinceMs: 0, atMs: gracePeriod.value });
-  const restMs = Math.min(turnMs, gracePeriod.value - rungsMs) - beforeRungs(drain, preStop).sleepMs;
+  const restMs = Math.min(turnMs, gracePeriod.value - rungsMsOf(stop)) - beforeRungs(drain, preStop).sleepMs;
   const maxMs = Math.max(1, Math.floor(restMs));
   const value = parseDrain(`max=${formatDuration(maxMs)}`);
   if (!value.ok) throw new Error(`internal error: the drain of --idle-when: ${value.why}`);
   const label = `--drain ${formatDrain(value.value)} of --idle-when`;
   return { ...settings, drain: { ...drain, value: value.value, label, source: '--idle-when' } };
+}
+
+function rungsMsOf({ value }: Settings['stop']): number {
+  return (value?.rungs ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);
 }
 
 function longestOf({ value }: Settings['drain']): number {

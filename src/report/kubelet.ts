@@ -164,7 +164,9 @@ function forcerOf({ reason, exitCode, diedMs = 0 }: End, platform: PlatformRecor
 
 function platformOf(spec: unknown, metadata: Record<string, unknown>, status: Record<string, unknown>): PlatformRecord {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  const disruption = recordsIn(status.conditions).find((one) => one.type === 'DisruptionTarget' && isTrue(one.status));
+  const disruption = recordsIn(status.conditions).find(
+    (one) => one.type === 'DisruptionTarget' && /^true$/i.test(String(one.status)),
+  );
   const givenMs = secondsOf(deletionGracePeriodSeconds);
   const declaredMs = secondsOf(recordOf(spec).terminationGracePeriodSeconds);
   // The kubelet deletes a pod whose containers have ended once more, without grace: a finalizer shows that.
@@ -240,10 +242,6 @@ const MAX_COUNT = 2_678_400;
 function secondsOf(value: unknown): number | undefined {
   const count = countOf(value);
   return count === undefined ? undefined : count * 1_000;
-}
-
-function isTrue(value: unknown): boolean {
-  return /^true$/i.test(String(value));
 }
 
 export function jsonOf(text: unknown): unknown {

@@ -32,8 +32,9 @@ export function traceOf(member: MemberStop, options: TraceOptions): object {
   const untilMs = member.diedMs ?? member.spans.at(-1)?.untilMs ?? 0;
   const fromMs = Math.min(member.requestedMs ?? untilMs, untilMs);
   const traceId = digest(32, 'trace', pod);
-  const span = (spanId: string, name: string, times: Stretch, more: object): object => {
-    return { traceId, spanId, kind: INTERNAL, name, ...timesOf(times), ...more };
+  const span = (spanId: string, name: string, { fromMs, untilMs }: Stretch, more: object): object => {
+    const times = { startTimeUnixNano: nanoseconds(fromMs), endTimeUnixNano: nanoseconds(Math.max(fromMs, untilMs)) };
+    return { traceId, spanId, kind: INTERNAL, name, ...times, ...more };
   };
   const own = {
     parentSpanId: rootId,
@@ -83,10 +84,6 @@ function eventsOf({ marks }: MemberStop, fromMs: number): readonly object[] {
 function statusOf({ forcedBy, deadlineMs, diedMs }: MemberStop, summary: string): object {
   const isLate = deadlineMs !== undefined && diedMs !== undefined && diedMs > deadlineMs;
   return forcedBy !== undefined || isLate ? { code: FAILED, message: summary } : {};
-}
-
-function timesOf({ fromMs, untilMs }: Stretch): object {
-  return { startTimeUnixNano: nanoseconds(fromMs), endTimeUnixNano: nanoseconds(Math.max(fromMs, untilMs)) };
 }
 
 /** A double has microseconds of today's time, no more. */
