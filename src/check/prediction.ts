@@ -39,7 +39,7 @@ function titleOf({ workload: { kind, name, pod } }: CheckedWorkload): string {
 }
 
 function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
-  const nameOf = (index: number): string | undefined => containers[index]?.sexton?.run?.member.name;
+  const nameOf = (index: number): string | undefined => containers[index]?.member?.name;
   return new Map(timeline.containers.map((stop, index) => [nameOf(index) ?? stop.name, stop]));
 }
 

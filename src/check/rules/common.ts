@@ -45,8 +45,8 @@ export function behindService({ workload, objects }: WorkloadCase): boolean {
 }
 
 /** The time from the stop request to the stop signal of the program, apart from what it waits for. */
-export function hookAndDrain({ hook = ZERO, sexton }: ContainerView): Interval {
-  return sexton?.run === undefined ? hook : plus(hook, drainOf(sexton.run.member));
+export function hookAndDrain({ hook = ZERO, member }: ContainerView): Interval {
+  return member === undefined ? hook : plus(hook, drainOf(member));
 }
 
 /** Where the hook stands, else the command. */

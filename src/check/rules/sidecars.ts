@@ -5,10 +5,9 @@ import { referenceOf } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
 
 /** It drains under sexton, or may do so: its configuration is not among the inputs. */
-export function mayDrain({ sexton }: ContainerView): boolean {
-  if (sexton === undefined) return false;
-  const { drain, preStop } = sexton.run?.member ?? {};
-  return sexton.run === undefined || drain !== undefined || preStop !== undefined;
+export function mayDrain({ sexton, member }: ContainerView): boolean {
+  if (member === undefined) return sexton !== undefined;
+  return member.drain !== undefined || member.preStop !== undefined;
 }
 
 /** Istio writes the rest of it, with a probe, when the pod is made: istio.io, gateway injection. */

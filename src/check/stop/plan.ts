@@ -39,6 +39,8 @@ export interface ContainerView {
   /** PID 1, where the manifest or `--images` has it. */
   readonly argv: readonly string[] | undefined;
   readonly sexton: Sexton | undefined;
+  /** What sexton does in it; undefined: it has no sexton, or that is not known. */
+  readonly member: MemberConfig | undefined;
   /** The command that does the work: behind sexton, inits and shells that exec. */
   readonly program: string | undefined;
   readonly programArgs: readonly string[];
@@ -84,6 +86,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
     container,
     argv,
     sexton,
+    member: sexton?.run?.member,
     program,
     programArgs: args,
     shell: isFirst || sexton !== undefined ? shell : undefined,
@@ -204,7 +207,7 @@ export function timeOfAction({ action }: Hook): Interval {
 }
 
 function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
-  const { container, hook, shell, sexton } = facts;
+  const { container, hook, shell, member } = facts;
   const isSleep = hook !== undefined && hook.minMs === hook.maxMs;
   const declared = declaredMs(pod, 'stop-seconds', container.name);
   const base: ContainerPlan = {
@@ -222,10 +225,10 @@ function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
     mayKillLast: false,
   };
   // A shell that ignores TERM is only ended by KILL, unless its command ends by itself.
-  if (sexton?.run === undefined)
+  if (member === undefined)
     return shell?.stays === true && declared === undefined ? { ...base, response: STUCK } : base;
-  const members = all.flatMap((one) => (one.sexton?.run === undefined ? [] : [{ ...one, run: one.sexton.run }]));
-  return { ...base, ...sextonPlan(sexton.run, members, facts, declared) };
+  const members = all.filter((one): one is Member => one.member !== undefined);
+  return { ...base, ...sextonPlan(member, members, facts, declared) };
 }
 
 const STUCK: Interval = { minMs: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY };
@@ -234,11 +237,11 @@ function responseOf({ setting }: Facts): Interval {
   return setting === undefined ? UNKNOWN : between(0, setting.ms);
 }
 
-type Member = Facts & { readonly run: RunConfig };
+type Member = Facts & { readonly member: MemberConfig };
 
 /** What sexton does from TERM on: waiting for others, drain, pre-stop, ladder, its own KILL. */
 function sextonPlan(
-  { member: config }: RunConfig,
+  config: MemberConfig,
   members: readonly Member[],
   facts: Facts,
   declared: number | undefined,
@@ -258,7 +261,7 @@ function sextonPlan(
     waitsFor: waitsFor(config, members),
     linger: { minMs: 0, maxMs: config.lingerMs },
     waitsAtMostMs: Math.min(...turns, Number.POSITIVE_INFINITY),
-    deadlines: othersOf(config, members).flatMap(({ container, run: { member } }) =>
+    deadlines: othersOf(config, members).flatMap(({ container, member }) =>
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
     ),
     response: {
@@ -282,18 +285,18 @@ export function drainOf({ drain, preStop }: MemberConfig): Interval {
 
 function othersOf(config: MemberConfig, members: readonly Member[]): readonly Member[] {
   if (config.solo) return [];
-  return members.filter(({ run }) => run.member.name !== config.name && !run.member.solo);
+  return members.filter(({ member }) => member.name !== config.name && !member.solo);
 }
 
 /** A sidecar waits for its mains, and each member for those that were started after it. */
 function waitsFor(config: MemberConfig, members: readonly Member[]): readonly string[] {
   const others = othersOf(config, members);
-  const mains = others.filter(({ run }) => run.member.role === 'main');
-  const served = config.mains.length === 0 ? mains : mains.filter(({ run }) => config.mains.includes(run.member.name));
+  const mains = others.filter(({ member }) => member.role === 'main');
+  const served = config.mains.length === 0 ? mains : mains.filter(({ member }) => config.mains.includes(member.name));
   const later = others.filter(
-    ({ run }) =>
-      run.member.startAfter.some(({ name }) => name === config.name) &&
-      !(config.role === 'main' && run.member.role === 'sidecar'),
+    ({ member }) =>
+      member.startAfter.some(({ name }) => name === config.name) &&
+      !(config.role === 'main' && member.role === 'sidecar'),
   );
   const held = config.role === 'sidecar' && config.hold.kind !== 'never' ? served : [];
   return [...new Set([...held, ...later])].map(({ container }) => container.name);

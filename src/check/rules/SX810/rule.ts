@@ -10,8 +10,7 @@ export const rule = ofContainer({
   title: '--idle-when asks a port that no container declares',
   why: 'No answer counts as busy, so a drain that asks a port where nothing listens takes its longest time. Ports need not be declared, so the port may be right.',
   remedy: 'Correct the port in --idle-when, or declare it in the ports of its container.',
-  *find({ container, pod, sexton, programArgs }) {
-    const member = sexton?.run?.member;
+  *find({ container, pod, member, programArgs }) {
     const action = member?.idleWhen?.action;
     if (member === undefined || action?.kind !== 'gauge' || !/^(127\.|::1$|localhost$)/.test(action.call.host)) return;
     const { port } = action.call;
