@@ -9,6 +9,7 @@ import type { MemberPrediction, Prediction } from '../report/bars.ts';
 import type { PodStop } from '../report/stop.ts';
 import type { CheckedWorkload, Result } from './check.ts';
 import { barsOf, marksOf } from './formats/timeline.ts';
+import { earliest } from './stop/interval.ts';
 import type { ContainerStop } from './stop/timeline.ts';
 
 /** Else why there is none, in words that begin after the name of the file. */
@@ -52,10 +53,7 @@ function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction
 export function sinceFirstTerm(
   stops: readonly (readonly [name: string, stop: ContainerStop])[],
 ): ReadonlyMap<string, MemberPrediction> {
-  const first = {
-    minMs: Math.min(...stops.map(([, { term }]) => term.minMs)),
-    maxMs: Math.min(...stops.map(([, { term }]) => term.maxMs)),
-  };
+  const first = earliest(stops.map(([, { term }]) => term));
   const since = (ms: number): number => ms - first.maxMs;
   const predicted = ([name, stop]: (typeof stops)[number]): [string, MemberPrediction] => [
     name,

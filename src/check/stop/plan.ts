@@ -12,7 +12,7 @@ import { settle } from '../../config/settle.ts';
 import { isRun } from '../../config/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
-import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
+import { type Budget, killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import type { ComposeService } from '../input/compose.ts';
 import { at, itemsAt, textAt, textsAt } from '../input/located.ts';
@@ -20,7 +20,7 @@ import { configMapOf, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
 import { argvOfImage, factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
-import { between, exactly, type Interval, UNKNOWN, ZERO } from './interval.ts';
+import { between, exactly, type Interval, plus, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
 import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
 import { type ContainerPlan, type Timeline, timelineOf } from './timeline.ts';
@@ -208,13 +208,12 @@ export function timeOfAction({ action }: Hook): Interval {
 
 function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
   const { container, hook, shell, member } = facts;
-  const isSleep = hook !== undefined && hook.minMs === hook.maxMs;
   const declared = declaredMs(pod, 'stop-seconds', container.name);
   const base: ContainerPlan = {
     name: container.name,
     isNative: container.isNative,
     hook,
-    mayEndInHook: hook !== undefined && !isSleep,
+    mayEndInHook: hook !== undefined && hook.minMs !== hook.maxMs,
     drain: ZERO,
     waitsFor: [],
     linger: ZERO,
@@ -248,10 +247,7 @@ function sextonPlan(
 ): Partial<ContainerPlan> {
   const signal = signalNumber(facts.stopSignal ?? 'TERM') ?? SIGTERM;
   if (!isStopRequest(config, signal)) return {};
-  const { gracePeriodMs } = config;
-  const budget = gracePeriodMs === undefined ? undefined : { sinceMs: 0, atMs: gracePeriodMs };
-  const floor = config.graceFloorMs === undefined ? undefined : { sinceMs: 0, atMs: config.graceFloorMs };
-  const turns = [budget, floor].flatMap((one) => (one === undefined ? [] : [lastTurnMs(one)]));
+  const [budget, floor] = [budgetOf(config.gracePeriodMs), budgetOf(config.graceFloorMs)];
   const ladder = ladderOf(config, signal);
   const endsInKill = ladder.at(-1)?.signal === SIGKILL;
   const rungsMs = ladder.reduce((sum, { forMs = 0 }) => sum + forMs, 0);
@@ -260,7 +256,7 @@ function sextonPlan(
     drain: drainOf(config),
     waitsFor: waitsFor(config, members),
     linger: { minMs: 0, maxMs: config.lingerMs },
-    waitsAtMostMs: Math.min(...turns, Number.POSITIVE_INFINITY),
+    waitsAtMostMs: Math.min(lastTurnMs(budget), lastTurnMs(floor)),
     deadlines: othersOf(config, members).flatMap(({ container, member }) =>
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
     ),
@@ -270,9 +266,14 @@ function sextonPlan(
       maxMs:
         declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),
     },
-    ownKillMs: budget === undefined ? Number.POSITIVE_INFINITY : killAtMs(budget),
+    ownKillMs: killAtMs(budget),
     mayKillLast: endsInKill && declared === undefined,
   };
+}
+
+/** Without a time there is no deadline. */
+function budgetOf(atMs = Number.POSITIVE_INFINITY): Budget {
+  return { sinceMs: 0, atMs };
 }
 
 /** The time that its own plan takes before the first stop signal. */
@@ -280,7 +281,7 @@ export function drainOf({ drain, preStop }: MemberConfig): Interval {
   const hook = preStop === undefined ? ZERO : preStop.kind === 'sleep' ? exactly(preStop.ms) : UNKNOWN;
   const least = drain?.kind === 'adaptive' ? Math.max(drain.minMs, drain.quietMs) : (drain?.ms ?? 0);
   const most = drain?.kind === 'adaptive' ? drain.maxMs : (drain?.ms ?? 0);
-  return { minMs: Math.min(least, most) + hook.minMs, maxMs: most + hook.maxMs };
+  return plus(between(Math.min(least, most), most), hook);
 }
 
 function othersOf(config: MemberConfig, members: readonly Member[]): readonly Member[] {
