@@ -39,9 +39,8 @@ function titleOf({ workload: { kind, name, pod } }: CheckedWorkload): string {
   return cleanText(`${kind}/${name} of ${pod.source.path}`);
 }
 
-function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
-  const nameOf = (index: number): string | undefined => containers[index]?.member?.name;
-  return new Map(timeline.containers.map((stop, index) => [nameOf(index) ?? stop.name, stop]));
+function stopsOf({ view }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
+  return new Map(view.containers.map(({ member, stop }) => [member?.name ?? stop.name, stop]));
 }
 
 function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction {

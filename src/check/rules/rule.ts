@@ -11,7 +11,6 @@ import type { Container, Pod } from '../input/pod.ts';
 import { type Source, trimmed } from '../input/source.ts';
 import type { Images } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
-import type { ContainerStop } from '../stop/timeline.ts';
 
 /** A way in which a pod is stopped that leaves less time than it declares. */
 export interface Scenario {
@@ -34,7 +33,6 @@ export interface WorkloadCase {
 
 export interface ContainerCase extends WorkloadCase, ContainerView {
   readonly graceMs: number;
-  readonly stop: ContainerStop;
 }
 
 export interface StageCase {
@@ -99,10 +97,8 @@ export interface Rule<On extends Kind = Kind> extends Draft<On> {
 export function ofContainer<H extends Hit>(parts: Parts<ContainerCase, H>): Draft<'workload'> {
   return draft('workload', parts, (about) => {
     const { pod, view } = about;
-    return view.containers.flatMap((one, index) => {
-      const stop = view.timeline.containers[index];
-      if (stop === undefined) return [];
-      const whole = { ...about, ...one, stop, graceMs: pod.graceSeconds * 1_000 };
+    return view.containers.flatMap((one) => {
+      const whole = { ...about, ...one, graceMs: view.timeline.graceMs };
       return foundBy(parts, whole, { container: one.container, source: pod.source, at: one.container.node });
     });
   });

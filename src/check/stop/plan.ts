@@ -23,7 +23,7 @@ import { argvOfImage, factsOfImage, type Images, referenceOf, shellOf, stopSigna
 import { between, exactly, type Interval, plus, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
 import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
-import { type ContainerPlan, type Timeline, timelineOf } from './timeline.ts';
+import { type ContainerPlan, type ContainerStop, type Timeline, timelineOf } from './timeline.ts';
 
 export interface Sexton {
   /** undefined: its configuration is not among the inputs. */
@@ -51,7 +51,7 @@ export interface ContainerView {
   readonly hook: Interval | undefined;
   /** How long the program takes to stop by its own settings. */
   readonly setting: { readonly ms: number; readonly by: string } | undefined;
-  readonly plan: ContainerPlan;
+  readonly stop: ContainerStop;
 }
 
 export interface PodView {
@@ -63,11 +63,15 @@ export async function podViewOf(workload: Workload, objects: Objects, images: Im
   const { pod } = workload;
   const graceMs = pod.graceSeconds * 1_000;
   const first = await Promise.all(pod.containers.map((container) => factsOf(container, pod, objects, images)));
-  const containers = first.map((facts) => ({ ...facts, plan: planOf(facts, first, pod) }));
-  return { containers, timeline: timelineOf({ graceMs, containers: containers.map(({ plan }) => plan) }) };
+  const timeline = timelineOf({ graceMs, containers: first.map((facts) => planOf(facts, first, pod)) });
+  const containers = timeline.containers.flatMap((stop, index) => {
+    const facts = first[index];
+    return facts === undefined ? [] : [{ ...facts, stop }];
+  });
+  return { containers, timeline };
 }
 
-type Facts = Omit<ContainerView, 'plan'>;
+type Facts = Omit<ContainerView, 'stop'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);
