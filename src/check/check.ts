@@ -66,8 +66,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     all.push(...findingsOn('compose', { service, images }, `service ${name}`, placeOf(source, node)));
   }
   for (const stage of read.stages) {
-    const about = { stage, started: stage.entrypoint ?? stage.cmd, images };
-    all.push(...findingsOn('dockerfile', about, stage.source.path, placeOf(stage.source)));
+    all.push(...findingsOn('dockerfile', { stage, images }, stage.source.path, placeOf(stage.source)));
   }
   const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects), unasked(options));
   const unusedFindings = unused.flatMap((one) => {

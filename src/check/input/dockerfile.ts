@@ -16,6 +16,8 @@ export interface Stage {
   readonly base: string | undefined;
   readonly entrypoint: Started | undefined;
   readonly cmd: Started | undefined;
+  /** The one of them that says what is PID 1. */
+  readonly started: Started | undefined;
   /** The program that runs the shell form, by SHELL. */
   readonly shell: string;
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
@@ -29,13 +31,16 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
   if (chain === undefined) return undefined;
   const { base, instructions } = chain;
   const copied = new Map<string, string>();
+  // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
+  const entrypoint = lastOf('ENTRYPOINT', (one) => startedOf(source, one));
+  const cmd = lastOf('CMD', (one) => startedOf(source, one));
   for (const one of instructions) if (/^(COPY|ADD)$/.test(one.getKeyword())) noteCopies(one, copied);
   return {
     source,
     base: base.includes('$') ? undefined : base,
-    // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
-    entrypoint: lastOf('ENTRYPOINT', (one) => startedOf(source, one)),
-    cmd: lastOf('CMD', (one) => startedOf(source, one)),
+    entrypoint,
+    cmd,
+    started: entrypoint ?? cmd,
     shell:
       lastOf('SHELL', (one) => wordsOfJson(one.getArgumentsContent() ?? '')?.[0]) ??
       (/windows|nanoserver/.test(base) ? 'cmd' : '/bin/sh'),

@@ -4,10 +4,10 @@ import { at, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
 import type { Container, Mount, Pod } from '../input/pod.ts';
 import type { Source } from '../input/source.ts';
-import type { Shell } from '../stop/images.ts';
-import { type Interval, plus, ZERO } from '../stop/interval.ts';
+import { type Images, type Shell, shellOf } from '../stop/images.ts';
+import { type Interval, plus, secondsText, ZERO } from '../stop/interval.ts';
 import { type ContainerView, drainOf, wordAt } from '../stop/plan.ts';
-import { type Fate, lastProgramOf, type ShellCommand } from '../stop/shell.ts';
+import { type Fate, fateOf, lastProgramOf, type ShellCommand } from '../stop/shell.ts';
 import type { WorkloadCase } from './rule.ts';
 
 /** How bad it is that a shell stays PID 1, or may: dash does so for certain. */
@@ -15,8 +15,27 @@ export function shellSeverity(script: ShellCommand, { stays }: Fate, shell: Shel
   return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';
 }
 
-export function shellText({ stays }: Fate): string {
-  return stays ? 'stays PID 1 and ignores TERM' : 'may stay PID 1 and ignore TERM, which depends on the shell';
+/** The same of a script by the image that runs it; undefined: the shell becomes the command. */
+export function scriptSeverity(script: ShellCommand | undefined, image: string | undefined, images: Images) {
+  const shell = shellOf(image, images);
+  if (script === undefined) return undefined;
+  const fate = fateOf(script, shell);
+  return fate.mayStay ? shellSeverity(script, fate, shell) : undefined;
+}
+
+export function shellText(script: ShellCommand, stays: boolean, killMs: number): string {
+  const what = stays ? 'stays PID 1 and ignores TERM' : 'may stay PID 1 and ignore TERM, which depends on the shell';
+  return `${script.shell} -c ${what}: its command is ended by KILL after ${secondsText(killMs)}`;
+}
+
+/** What is said of npm, yarn and pnpm as PID 1, wherever they are started. */
+export const PACKAGE_MANAGER = {
+  severity: 'info',
+  why: 'npm, yarn and pnpm start the script by a shell and stay in front of it. Which signals reach the program depends on their versions.',
+} as const;
+
+export function packageManagerText(program: string): string {
+  return `${program} is PID 1 and starts the program by a shell`;
 }
 
 /** `exec` in front of the last command, where the script stands on one line and its last command is plain. */

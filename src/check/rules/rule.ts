@@ -4,7 +4,7 @@
  */
 import type { Edit, Found, Severity, Unused } from '../finding.ts';
 import type { ComposeService } from '../input/compose.ts';
-import type { Stage, Started } from '../input/dockerfile.ts';
+import type { Stage } from '../input/dockerfile.ts';
 import type { Range } from '../input/located.ts';
 import type { Objects, Other, Workload } from '../input/objects.ts';
 import type { Container, Pod } from '../input/pod.ts';
@@ -35,17 +35,11 @@ export interface ContainerCase extends WorkloadCase, ContainerView {
   readonly graceMs: number;
 }
 
-export interface StageCase {
-  readonly stage: Stage;
-  readonly started: Started | undefined;
-  readonly images: Images;
-}
-
 interface Cases {
   readonly workload: WorkloadCase;
   readonly budget: { readonly budget: Other; readonly workloads: readonly Workload[]; readonly objects: Objects };
   readonly compose: { readonly service: ComposeService; readonly images: Images };
-  readonly dockerfile: StageCase;
+  readonly dockerfile: { readonly stage: Stage; readonly images: Images };
   readonly ignores: Unused;
 }
 export type Kind = keyof Cases;
