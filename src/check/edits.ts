@@ -10,6 +10,17 @@ export function replaceValue(source: Source, value: Range, text: string): Edit {
   return { source, ...trimmed(source, value), text: isWord ? `${quote}${text}${quote}` : text };
 }
 
+/** The value of a key where it stands, else the key with its value. */
+export function setKey(
+  source: Source,
+  map: LocatedMap,
+  key: string,
+  place: Range | undefined,
+  value: string | number,
+): readonly Edit[] {
+  return place === undefined ? insertKey(source, map, key, value) : [replaceValue(source, place, String(value))];
+}
+
 /** A key with a value on one line; none where it has one already, or where nothing shows how to write it. */
 export function insertKey(source: Source, map: LocatedMap, key: string, value: Data): readonly Edit[] {
   // What a merge key brings stands somewhere else.

@@ -14,7 +14,6 @@ export interface ComposeService {
   readonly command: readonly string[] | undefined;
   readonly env: ReadonlyMap<string, string | undefined>;
   readonly mounts: readonly string[];
-  readonly stopSignal: string | undefined;
   /** Docker's own default: 10 s. */
   readonly graceMs: number;
   readonly graceAt: Located | undefined;
@@ -42,7 +41,6 @@ export function servicesOfCompose(source: Source, root: Located): readonly Compo
         command,
         env: environmentOf(node),
         mounts: mountsOf(node),
-        stopSignal: textAt(node, 'stop_signal'),
         graceMs: grace.ok ? grace.value : DEFAULT_GRACE_MS,
         graceAt: grace.ok ? at(node, 'stop_grace_period') : undefined,
       },

@@ -1,4 +1,4 @@
-import { insertItems, insertKey, replaceValue } from '../edits.ts';
+import { insertItems, replaceValue, setKey } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
 import { at, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
@@ -73,9 +73,8 @@ export function hookOrCommand({ node, preStop }: Container): Located | undefined
   return preStop?.node ?? at(node, 'command');
 }
 
-export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
-  if (pod.graceAt !== undefined) return [replaceValue(pod.source, pod.graceAt, String(seconds))];
-  return insertKey(pod.source, pod.spec, 'terminationGracePeriodSeconds', seconds);
+export function raiseGrace({ source, spec, graceAt }: Pod, seconds: number): readonly Edit[] {
+  return setKey(source, spec, 'terminationGracePeriodSeconds', graceAt, seconds);
 }
 
 /** preStop has `sleep` since Kubernetes 1.30. */

@@ -211,7 +211,7 @@ export function timeOfAction({ action }: Hook): Interval {
 }
 
 function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
-  const { container, hook, shell, member } = facts;
+  const { container, hook, shell, member, setting } = facts;
   const declared = declaredMs(pod, 'stop-seconds', container.name);
   const base: ContainerPlan = {
     name: container.name,
@@ -223,55 +223,39 @@ function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
     linger: ZERO,
     waitsAtMostMs: Number.POSITIVE_INFINITY,
     deadlines: [],
-    response: declared === undefined ? responseOf(facts) : exactly(declared),
+    response: declared !== undefined ? exactly(declared) : setting === undefined ? UNKNOWN : between(0, setting.ms),
     ownKillMs: Number.POSITIVE_INFINITY,
     mayKillLast: false,
   };
-  // A shell that ignores TERM is only ended by KILL, unless its command ends by itself.
-  if (member === undefined)
-    return shell?.stays === true && declared === undefined ? { ...base, response: STUCK } : base;
+  if (member === undefined) {
+    // A shell that ignores TERM is only ended by KILL, unless its command ends by itself. Under sexton it gets TERM.
+    const isStuck = shell?.stays === true && declared === undefined;
+    return isStuck ? { ...base, response: exactly(Number.POSITIVE_INFINITY) } : base;
+  }
+  const signal = signalNumber(facts.stopSignal ?? 'TERM') ?? SIGTERM;
+  if (!isStopRequest(member, signal)) return base;
   const members = all.filter((one): one is Member => one.member !== undefined);
-  return { ...base, ...sextonPlan(member, members, facts, declared) };
-}
-
-const STUCK: Interval = { minMs: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY };
-
-function responseOf({ setting }: Facts): Interval {
-  return setting === undefined ? UNKNOWN : between(0, setting.ms);
+  const plan = { ...base, ...sextonPlan(member, members) };
+  const ladder = ladderOf(member, signal);
+  if (ladder.at(-1)?.signal !== SIGKILL || declared !== undefined) return plan;
+  const rungsMs = ladder.reduce((sum, { forMs = 0 }) => sum + forMs, 0);
+  return { ...plan, response: between(0, rungsMs), mayKillLast: true };
 }
 
 type Member = Facts & { readonly member: MemberConfig };
 
-/** What sexton does from TERM on: waiting for others, drain, pre-stop, ladder, its own KILL. */
-function sextonPlan(
-  config: MemberConfig,
-  members: readonly Member[],
-  facts: Facts,
-  declared: number | undefined,
-): Partial<ContainerPlan> {
-  const signal = signalNumber(facts.stopSignal ?? 'TERM') ?? SIGTERM;
-  if (!isStopRequest(config, signal)) return {};
+/** What sexton does from TERM on: waiting for others, drain, pre-stop, its own KILL. */
+function sextonPlan(config: MemberConfig, members: readonly Member[]): Partial<ContainerPlan> {
   const [budget, floor] = [budgetOf(config.gracePeriodMs), budgetOf(config.graceFloorMs)];
-  const ladder = ladderOf(config, signal);
-  const endsInKill = ladder.at(-1)?.signal === SIGKILL;
-  const rungsMs = ladder.reduce((sum, { forMs = 0 }) => sum + forMs, 0);
-  const shellIgnores = facts.shell?.stays === true;
   return {
     drain: drainOf(config),
     waitsFor: waitsFor(config, members),
-    linger: { minMs: 0, maxMs: config.lingerMs },
+    linger: between(0, config.lingerMs),
     waitsAtMostMs: Math.min(lastTurnMs(budget), lastTurnMs(floor)),
     deadlines: othersOf(config, members).flatMap(({ container, member }) =>
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
     ),
-    response: {
-      // Under sexton the shell is not PID 1, so TERM ends it; what it has started gets TERM, too.
-      minMs: declared ?? 0,
-      maxMs:
-        declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),
-    },
     ownKillMs: killAtMs(budget),
-    mayKillLast: endsInKill && declared === undefined,
   };
 }
 
@@ -307,13 +291,17 @@ function waitsFor(config: MemberConfig, members: readonly Member[]): readonly st
   return [...new Set([...held, ...later])].map(({ container }) => container.name);
 }
 
-/** The signal on which this server ends gracefully; undefined: it is none that is known. */
+/**
+ * The signal on which this server ends gracefully; undefined: it is none that is known, or postgres. TERM to that waits
+ * for its clients, INT, which its image declares, ends their sessions: both are meant.
+ */
 export function gracefulSignalOf(program: string | undefined, image: string | undefined) {
   // The httpd of busybox is another one.
   const isBusybox = program === 'httpd' && /^(busybox|alpine)$/.test(referenceOf(image ?? '').repository);
   const preset = program === undefined || isBusybox ? undefined : presetOf(program);
-  const signal = preset === undefined ? undefined : presetNamed(preset).signal;
-  return preset === undefined || signal === undefined ? undefined : { preset, signal };
+  if (preset === undefined || preset === 'postgres') return undefined;
+  const signal = signalNumber(presetNamed(preset).signal ?? '');
+  return signal === undefined ? undefined : { preset, signal };
 }
 
 /** The manifest's place of the command line's word with that index. */

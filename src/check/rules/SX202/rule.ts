@@ -13,16 +13,15 @@ export const rule = ofContainer({
   *find({ container, stopSignal, member, programArgs, program, stop, graceMs }) {
     const graceful = gracefulSignalOf(program, container.image);
     const signal = signalNumber(stopSignal ?? '');
-    // TERM to a postgres waits for its clients, INT, which its image declares, ends their sessions: both are meant.
-    if (graceful === undefined || signal === undefined || graceful.preset === 'postgres') return;
+    if (graceful === undefined || signal === undefined) return;
     const gets = member === undefined ? signal : (ladderOf(member, signal)[0].signal ?? SIGTERM);
     const { node } = container;
     const place = at(node, 'lifecycle', 'stopSignal') ?? wordAt(container, 0) ?? at(node, 'image');
     const common = { at: place, atMs: stop.told.minMs };
     const warning = presetNamed(graceful.preset).warning?.({ args: programArgs, beforeMs: 0, budgetMs: graceMs });
     const cuts = `${program} gets ${signalName(gets)}, on which it cuts its requests`;
-    if (gets !== signalNumber(graceful.signal))
-      yield { ...common, what: `${cuts}; it ends gracefully on SIG${graceful.signal}` };
+    if (gets !== graceful.signal)
+      yield { ...common, what: `${cuts}; it ends gracefully on ${signalName(graceful.signal)}` };
     else if (graceful.preset === 'uwsgi' && warning !== undefined) yield { ...common, what: warning };
   },
   say: ({ what }) => what,
