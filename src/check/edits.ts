@@ -108,7 +108,7 @@ export function written(data: Data, isJson: boolean): string {
   return `{${pairs.join(', ')}}`;
 }
 
-function isList(data: Data): data is readonly Data[] {
+export function isList(data: Data): data is readonly Data[] {
   return Array.isArray(data);
 }
 

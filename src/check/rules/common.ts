@@ -77,6 +77,9 @@ export function raiseGrace({ source, spec, graceAt }: Pod, seconds: number): rea
   return setKey(source, spec, 'terminationGracePeriodSeconds', graceAt, seconds);
 }
 
+/** The variable by which sexton knows the pod. */
+export const UID = { name: 'SEXTON_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } };
+
 /** preStop has `sleep` since Kubernetes 1.30. */
 export function hasSleep(minor: number | undefined): boolean {
   return minor === undefined || minor >= 30;

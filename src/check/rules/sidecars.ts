@@ -33,8 +33,13 @@ export function isProxy(container: Pick<Container, 'image' | 'command' | 'args'>
   return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));
 }
 
+/** Whatever the pod is for, it does not do its work. */
+export function isHelper(container: Pick<Container, 'image' | 'command' | 'args'>): boolean {
+  return isProxy(container) || isAgent(container);
+}
+
 export function isSidecar({ container, sexton }: ContainerView): boolean {
-  return sexton === undefined && (isProxy(container) || isAgent(container));
+  return sexton === undefined && isHelper(container);
 }
 
 export function ordinaryOf({ containers }: PodView): readonly ContainerView[] {

@@ -2,11 +2,10 @@
  * The image lock as variables of CEL. It is no ConfigMap, because an API server loses that when the binding is deleted,
  * until it starts again (1.36, kubernetes/kubernetes#130887).
  */
-import { isAgent, isProxy } from '../../check/rules/sidecars.ts';
+import { isHelper } from '../../check/rules/sidecars.ts';
 import type { ImageFacts, Images } from '../../check/stop/images.ts';
 import { formatSignal } from '../../config/notation/stop/signals.ts';
-import { SIGINT, SIGTERM, signalNumber } from '../../core/signals.ts';
-import { asInManifest } from '../members.ts';
+import { asInManifest, otherSignal } from '../members.ts';
 import { refuse } from '../refusal.ts';
 import { literal } from './literal.ts';
 
@@ -53,13 +52,13 @@ function entriesOf(name: string, { platforms = {}, ...facts }: ImageFacts) {
 }
 
 /** Lists of words, since the values of a map have one type. */
-function factsOf(name: string, { entrypoint = [], cmd = [], stopSignal = '' }: ImageFacts) {
-  const signal = signalNumber(stopSignal);
+function factsOf(name: string, { entrypoint = [], cmd = [], stopSignal }: ImageFacts) {
+  const signal = otherSignal(stopSignal);
   const image = { image: name, command: entrypoint, args: cmd };
   return {
     ...(entrypoint.length > 0 && { entrypoint: entrypoint.map(asInManifest) }),
     ...(cmd.length > 0 && { cmd: cmd.map(asInManifest) }),
-    ...(signal !== undefined && signal !== SIGTERM && signal !== SIGINT && { signal: [formatSignal(signal)] }),
-    ...((isProxy(image) || isAgent(image)) && { role: ['known'] }),
+    ...(signal !== undefined && { signal: [formatSignal(signal)] }),
+    ...(isHelper(image) && { role: ['known'] }),
   };
 }

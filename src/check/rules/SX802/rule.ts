@@ -1,5 +1,6 @@
 import { insertKey } from '../../edits.ts';
 import { wordAt } from '../../stop/plan.ts';
+import { UID } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
@@ -12,8 +13,5 @@ export const rule = ofContainer({
     yield { at: wordAt(container, 0) };
   },
   say: () => 'uses a graveyard, and SEXTON_POD_UID is not set',
-  fix: (_, { pod, container }) => {
-    const value = [{ name: 'SEXTON_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }];
-    return insertKey(pod.source, container.node, 'env', value);
-  },
+  fix: (_, { pod, container }) => insertKey(pod.source, container.node, 'env', [UID]),
 });
