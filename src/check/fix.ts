@@ -2,7 +2,7 @@
 import type { Result } from './check.ts';
 import { applied, inOrder } from './edits.ts';
 import type { Edit, Finding } from './finding.ts';
-import { lineText, positionAt, type Source } from './input/source.ts';
+import { lineStart, positionAt, type Source } from './input/source.ts';
 import type { Input } from './input/texts.ts';
 
 export interface Fixed {
@@ -91,8 +91,8 @@ function piecesOf(source: Source, edits: readonly Edit[]): readonly Piece[] {
     } else groups.push({ first, last, edits: [edit] });
   }
   return groups.map((group) => {
-    const from = source.lines[group.first - 1] ?? 0;
-    const old = source.text.slice(from, source.lines[group.last] ?? source.text.length);
+    const from = lineStart(source, group.first);
+    const old = source.text.slice(from, lineStart(source, group.last + 1));
     const moved = group.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
     const removed = linesOf(old);
     const added = linesOf(applied(old, moved));
@@ -122,8 +122,7 @@ function nameOf(path: string): string {
 
 /** With its carriage return, which is a part of the line for patch(1). */
 function rawLine(source: Source, line: number): string {
-  const hasReturn = source.text[(source.lines[line] ?? 0) - 2] === '\r';
-  return `${lineText(source, line)}${hasReturn ? '\r' : ''}`;
+  return source.text.slice(lineStart(source, line), lineStart(source, line + 1)).replace(/\n$/, '');
 }
 
 function linesOf(text: string): readonly string[] {
@@ -158,15 +157,14 @@ export async function repaired(
   }
   const changes = first.sources.flatMap((source, index): Fixed[] => {
     const draft = drafts.get(index);
-    return draft === undefined ? [] : [{ source, text: draft.text, edits: editsOf(source, draft) }];
+    return draft === undefined ? [] : [fixedBy(source, draft)];
   });
   return { changes, result };
 }
 
 /** The text after passes, each of which edits what the one before it has left, and all as if they were one. */
 export function inPasses(source: Source, passes: readonly (readonly Edit[])[]): Fixed {
-  const draft = passes.reduce(edited, draftOf(source.text));
-  return { source, text: draft.text, edits: editsOf(source, draft) };
+  return fixedBy(source, passes.reduce(edited, draftOf(source.text)));
 }
 
 interface Draft {
@@ -189,8 +187,8 @@ function edited({ text, origins }: Draft, edits: readonly Edit[]): Draft {
   return { text: applied(text, edits), origins: [...parts, origins.slice(from)].flat() };
 }
 
-/** Where the order of origins has a gap, and where there is something new. */
-function editsOf(source: Source, { text, origins }: Draft): readonly Edit[] {
+/** Edits are where the order of origins has a gap, and where there is something new. */
+function fixedBy(source: Source, { text, origins }: Draft): Fixed {
   const edits: Edit[] = [];
   let before = 0;
   for (let at = 0; at <= text.length; ) {
@@ -201,5 +199,5 @@ function editsOf(source: Source, { text, origins }: Draft): readonly Edit[] {
     before = end + 1;
     at = next + 1;
   }
-  return edits;
+  return { source, text, edits };
 }

@@ -6,8 +6,6 @@ import { type Place, type Position, positionAt, type Source } from '../input/sou
 import { RULES, ruleNamed } from '../rules/table.ts';
 import { ruleMarkdown } from './explain.ts';
 
-const SARIF_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
-
 /** docs.oasis-open.org/sarif/sarif/v2.1.0 */
 export function sarifOf(result: Result, version: string): string {
   const prints = fingerprintsOf(result.findings);
@@ -16,7 +14,7 @@ export function sarifOf(result: Result, version: string): string {
     shortDescription: { text: rule.title },
     fullDescription: { text: rule.why },
     help: { text: rule.remedy, markdown: ruleMarkdown(rule) },
-    defaultConfiguration: { level: SARIF_LEVELS[rule.severity] },
+    defaultConfiguration: { level: levelOf(rule.severity) },
   }));
   const sarif = {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
@@ -38,7 +36,7 @@ export function sarifOf(result: Result, version: string): string {
         results: result.findings.map((finding) => ({
           ruleId: finding.rule,
           ruleIndex: RULES.findIndex(({ id }) => id === finding.rule),
-          level: SARIF_LEVELS[finding.severity],
+          level: levelOf(finding.severity),
           message: { text: finding.message },
           locations: [
             {
@@ -53,6 +51,10 @@ export function sarifOf(result: Result, version: string): string {
     ],
   };
   return `${JSON.stringify(sarif, null, 2)}\n`;
+}
+
+function levelOf(severity: Severity): string {
+  return severity === 'info' ? 'note' : severity;
 }
 
 function physical(path: string, region: object) {

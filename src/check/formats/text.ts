@@ -24,7 +24,7 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   const rest = otherFindings(result);
   if (rest.length > 0) parts.push(rest.map((one) => line(one, style)).join(''));
   const unread = result.unreadable.map(
-    ({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`,
+    ({ path, line: at, why }) => `${clean(placeText(path, at))} not read: ${clean(why)}\n`,
   );
   if (unread.length > 0) parts.push(unread.join(''));
   if (result.findings.length > FEW) parts.push(byRule(result.findings));
@@ -77,6 +77,10 @@ export function summaryOf({ findings, ignored, workloads, others, passedOver, un
     ...(unreadable.length > 0 ? [`${plural(unreadable.length, 'document')} not read`] : []),
   ];
   return `${parts.join(', ')}\n`;
+}
+
+export function placeText(path: string, line: number | undefined): string {
+  return line === undefined ? path : `${path}:${line}`;
 }
 
 function plural(count: number, noun: string): string {

@@ -42,9 +42,10 @@ export function readInputs(inputs: readonly Input[]) {
     definitions += passed;
     const parsed = parseLocated(bare);
     // A template is one all over.
-    const problems = isTemplate(text) ? parsed.problems.slice(0, 1) : parsed.problems;
-    for (const { offset, why } of problems)
-      unreadable.push({ path, line: positionAt(source, offset).line, why: explained(text, why) });
+    const problems = isTemplate(text)
+      ? parsed.problems.slice(0, 1).map((one) => ({ ...one, why: TEMPLATE }))
+      : parsed.problems.map((one) => ({ ...one, why: `not YAML: ${one.why}` }));
+    for (const { offset, why } of problems) unreadable.push({ path, line: positionAt(source, offset).line, why });
     if (passed === 0 && !parsed.roots.some((root) => isObject(root) || isCompose(root))) objectless.add(path);
     for (const root of parsed.roots) {
       if (isCompose(root)) services.push(...servicesOfCompose(source, root));
@@ -58,10 +59,7 @@ export function isDockerfileName(path: string): boolean {
   return /(^|\/)(Dockerfile|Containerfile)(\.[^/]*)?$|\.(Dockerfile|Containerfile)$/i.test(path);
 }
 
-function explained(text: string, why: string): string {
-  if (!isTemplate(text)) return `not YAML: ${why}`;
-  return 'a template, not YAML; render it first (helm template) and check the output';
-}
+const TEMPLATE = 'a template, not YAML; render it first (helm template) and check the output';
 
 /** Helm's templates are Go's. */
 function isTemplate(text: string): boolean {
