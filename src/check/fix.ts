@@ -18,14 +18,11 @@ export function fixed(findings: readonly Finding[]): readonly Fixed[] {
     const [first] = edits;
     if (first === undefined) continue;
     const taken = bySource.get(first.source) ?? [];
-    if (!edits.some((edit) => taken.some((other) => touches(edit, other)))) taken.push(...edits);
+    const touches = ({ start, end }: Edit) => taken.some((other) => start <= other.end && other.start <= end);
+    if (!edits.some(touches)) taken.push(...edits);
     bySource.set(first.source, taken);
   }
   return [...bySource].map(([source, edits]) => ({ source, edits, text: applied(source.text, edits) }));
-}
-
-function touches(a: Edit, b: Edit): boolean {
-  return a.start <= b.end && b.start <= a.end;
 }
 
 const CONTEXT = 3;

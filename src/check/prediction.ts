@@ -21,7 +21,10 @@ export function predictionFor(pod: PodStop, { workloads, unreadable }: Result): 
   const candidates = fitting.length > 1 && named.length > 0 ? named : fitting;
   const [only, ...others] = candidates;
   const members = `${called} has the ${names.length === 1 ? 'member' : 'members'} ${names.join(', ')}`;
-  if (only !== undefined && others.length === 0) return good(predictionOf(names, only));
+  if (only !== undefined && others.length === 0) {
+    const stops = [...stopsOf(only)].filter(([name]) => names.includes(name));
+    return good({ of: titleOf(only), members: sinceFirstTerm(stops) });
+  }
   if (only !== undefined)
     return bad(`${members}, and so have ${candidates.map(titleOf).join(', ')}; name a file that has only one of them`);
   const [broken] = unreadable;
@@ -43,26 +46,18 @@ function stopsOf({ view }: CheckedWorkload): ReadonlyMap<string, ContainerStop> 
   return new Map(view.containers.map(({ member, stop }) => [member?.name ?? stop.name, stop]));
 }
 
-function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction {
-  const stops = [...stopsOf(of)].filter(([name]) => names.includes(name));
-  return { of: titleOf(of), members: sinceFirstTerm(stops) };
-}
-
 /** By the member's name, from the first TERM that one of them gets. */
 export function sinceFirstTerm(
   stops: readonly (readonly [name: string, stop: ContainerStop])[],
 ): ReadonlyMap<string, MemberPrediction> {
   const first = earliest(stops.map(([, { term }]) => term));
   const since = (ms: number): number => ms - first.maxMs;
-  const predicted = ([name, stop]: (typeof stops)[number]): [string, MemberPrediction] => [
-    name,
-    {
-      minMs: Math.max(0, since(stop.end.minMs)),
-      maxMs: stop.end.maxMs - first.minMs,
-      kill: stop.killed === 'never' && stop.mayKillItself ? 'maybe' : stop.killed,
-      bars: barsOf(stop, 0).map((bar) => ({ ...bar, fromMs: since(bar.fromMs), untilMs: since(bar.untilMs) })),
-      marks: marksOf(stop).map((mark) => ({ ...mark, atMs: since(mark.atMs) })),
-    },
-  ];
-  return new Map(stops.map(predicted));
+  const predicted = (stop: ContainerStop): MemberPrediction => ({
+    minMs: Math.max(0, since(stop.end.minMs)),
+    maxMs: stop.end.maxMs - first.minMs,
+    kill: stop.killed === 'never' && stop.mayKillItself ? 'maybe' : stop.killed,
+    bars: barsOf(stop, 0).map((bar) => ({ ...bar, fromMs: since(bar.fromMs), untilMs: since(bar.untilMs) })),
+    marks: marksOf(stop).map((mark) => ({ ...mark, atMs: since(mark.atMs) })),
+  });
+  return new Map(stops.map(([name, stop]) => [name, predicted(stop)]));
 }

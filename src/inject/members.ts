@@ -88,13 +88,11 @@ function sidecarsOf(pod: Pod, views: readonly ContainerView[]): readonly Contain
   const open = views.filter((one) => !told(one, 'main') && !told(one, 'sidecar'));
   const known = open.filter(({ container }) => isHelper(container));
   const others = open.filter((one) => !known.includes(one));
-  const hasMain = others.length > 0 || views.some((one) => told(one, 'main'));
+  const isMainTold = views.some((one) => told(one, 'main'));
+  const hasMain = others.length > 0 || isMainTold;
   const unclear = hasMain ? others : open;
   // In a pod that runs on, a container more that counts as a main changes nothing.
-  if (
-    pod.policy !== 'Always' &&
-    (unclear.length > 1 || (unclear.length === 1 && views.some((one) => told(one, 'main'))))
-  ) {
+  if (pod.policy !== 'Always' && unclear.length > (isMainTold ? 0 : 1)) {
     const names = unclear.map(({ container }) => container.name);
     refuse(`which of ${names.join(', ')} does the work? Set ${PREFIX}role.${names.at(-1)}: sidecar, or main, or skip`);
   }

@@ -23,7 +23,7 @@ export function checkPage(result: Result): string {
   const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
   const [only] = workloads;
   const named = workloads.length === 1 && only !== undefined ? nameOf(only) : `${workloads.length} workloads`;
-  const unreadable = result.unreadable.map(({ path, line, why }) => [cleanText(placeText(path, line)), cleanText(why)]);
+  const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(cleanText(path), line), cleanText(why)]);
   return pageHtml(`How ${named} will stop`, [
     `<p>${prose(summaryOf(result).trimEnd())}</p>`,
     ...sectionsHtml(
@@ -58,7 +58,7 @@ function findingsTable(findings: readonly Finding[]): string {
     `${rule} ${severity}`,
     cleanText(message),
     ruleNamed(rule).remedy,
-    cleanText(placeText(place.source.path, positionAt(place.source, place.start).line)),
+    placeText(cleanText(place.source.path), positionAt(place.source, place.start).line),
   ]);
   return tableHtml(['rule', 'finding', 'remedy', 'place'], rows);
 }

@@ -24,7 +24,7 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   const rest = otherFindings(result);
   if (rest.length > 0) parts.push(rest.map((one) => line(one, style)).join(''));
   const unread = result.unreadable.map(
-    ({ path, line: at, why }) => `${clean(placeText(path, at))} not read: ${clean(why)}\n`,
+    ({ path, line: at, why }) => `${placeText(clean(path), at)} not read: ${clean(why)}\n`,
   );
   if (unread.length > 0) parts.push(unread.join(''));
   if (result.findings.length > FEW) parts.push(byRule(result.findings));

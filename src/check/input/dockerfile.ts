@@ -64,7 +64,7 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
 function lastStageOf(text: string) {
   const stages: { readonly name: string | undefined; readonly base: string; instructions: Instruction[] }[] = [];
   for (const instruction of DockerfileParser.parse(text).getInstructions()) {
-    const words = instruction.getArguments().map((argument) => argument.getValue());
+    const words = argumentsOf(instruction);
     if (instruction.getKeyword() === 'FROM') {
       const [image = ''] = words.filter((word) => !word.startsWith('--'));
       const as = words.findIndex((word) => /^as$/i.test(word));
@@ -98,16 +98,20 @@ function wordsOfJson(text: string): readonly string[] | undefined {
 }
 
 function noteCopies(instruction: Instruction, copied: Map<string, string>): void {
-  const words = instruction.getArguments().map((argument) => argument.getValue());
+  const words = argumentsOf(instruction);
   if (words.some((word) => word.startsWith('--from'))) return;
   const paths = words.filter((word) => !word.startsWith('--')).map((word) => word.replace(/^\[?"?|"?,?\]?$/g, ''));
   const target = paths.pop();
   if (target === undefined) return;
   for (const path of paths) {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    copied.set(target.endsWith('/') || paths.length > 1 ? `${target.replace(/\/$/, '')}/${name}` : target, path);
+    if (!target.endsWith('/') && paths.length === 1) copied.set(target, path);
     copied.set(`${target.replace(/\/$/, '')}/${name}`, path);
   }
+}
+
+function argumentsOf(instruction: Instruction): readonly string[] {
+  return instruction.getArguments().map((argument) => argument.getValue());
 }
 
 function offsets({ lines }: Source, { start, end }: ReturnType<Instruction['getRange']>): Range {

@@ -2,11 +2,12 @@ import { insertItems, replaceValue, setKey } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
 import { at, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
-import type { Container, Mount, Pod } from '../input/pod.ts';
+import { type Container, givenWords, type Mount, type Pod } from '../input/pod.ts';
 import type { Source } from '../input/source.ts';
 import { type Images, type Shell, shellOf } from '../stop/images.ts';
 import { type Interval, plus, secondsText, ZERO } from '../stop/interval.ts';
 import { type ContainerView, drainOf, wordAt } from '../stop/plan.ts';
+import { flagIndex } from '../stop/settings.ts';
 import { type Fate, fateOf, lastProgramOf, type ShellCommand } from '../stop/shell.ts';
 import type { WorkloadCase } from './rule.ts';
 
@@ -101,17 +102,16 @@ export function bytesOf(text: string | undefined): number | undefined {
 
 /** The argument that holds the value of a flag of sexton; without the flag, the first argument. */
 export function flagAt(container: Container, flag: string): Located | undefined {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
-  const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const words = givenWords(container);
+  const index = flagIndex(words, flag);
   return wordAt(container, Math.max(0, words[index] === flag ? index + 1 : index));
 }
 
 /** A flag of sexton right behind `run`, or its value where the command line has it. */
 export function withFlag(pod: Pod, container: Container, flag: string, value: string): readonly Edit[] {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  const words = givenWords(container);
   const end = words.indexOf('--');
-  const own = words.slice(0, end === -1 ? words.length : end);
-  const given = own.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const given = flagIndex(end === -1 ? words : words.slice(0, end), flag);
   if (given !== -1) {
     const isJoined = words[given]?.includes('=') === true;
     const node = wordAt(container, isJoined ? given : given + 1);

@@ -1,6 +1,6 @@
 /** What the containers of a pod are for: proxies, agents, and those that do the work. */
 import { SIDECARS } from '../../config/notation/sidecars.ts';
-import type { Container } from '../input/pod.ts';
+import { type Container, givenWords } from '../input/pod.ts';
 import { referenceOf } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
 
@@ -27,9 +27,8 @@ export function isAgent({ image = '' }: Pick<Container, 'image'>): boolean {
 }
 
 export function isProxy(container: Pick<Container, 'image' | 'command' | 'args'>): boolean {
-  const { image = '', command = [], args = [] } = container;
-  const { repository } = referenceOf(image);
-  const line = [...command, ...args].join(' ');
+  const { repository } = referenceOf(container.image ?? '');
+  const line = givenWords(container).join(' ');
   return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));
 }
 

@@ -72,7 +72,7 @@ export function shellOf(image: string | undefined, images: Images): Shell | unde
   const known = factsOfImage(image, images)?.shell;
   if (known !== undefined) return known;
   const { repository, tag = '' } = referenceOf(image);
-  if (repository === 'scratch' || /(^|\/)distroless\//.test(repository) || /^distroless\//.test(repository))
+  if (repository === 'scratch' || /(^|\/)distroless\//.test(repository))
     return /(^|-)debug/.test(tag) ? 'busybox' : 'none';
   if (repository === 'busybox' || repository === 'alpine' || /(^|[-.])alpine/.test(tag)) return 'busybox';
   if (DEBIAN.test(repository) && !/windows|nanoserver|alpine/.test(tag)) return 'dash';

@@ -15,7 +15,7 @@ import { isStopRequest, ladderOf } from '../../core/ladder.ts';
 import { type Budget, killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import type { ComposeService } from '../input/compose.ts';
-import { at, itemsAt, textAt, textsAt } from '../input/located.ts';
+import { itemsAt, textAt, textsAt } from '../input/located.ts';
 import { configMapOf, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
@@ -306,9 +306,7 @@ export function gracefulSignalOf(program: string | undefined, image: string | un
 
 /** The manifest's place of the command line's word with that index. */
 export function wordAt({ node }: Container, index: number) {
-  const command = at(node, 'command');
-  const words = command?.kind === 'list' ? command.items.length : 0;
-  return index < words ? at(node, 'command', index) : at(node, 'args', index - words);
+  return [...itemsAt(node, 'command'), ...itemsAt(node, 'args')][index];
 }
 
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */

@@ -1,5 +1,5 @@
 import { at, itemsAt, textAt, wholeAt } from '../../input/located.ts';
-import type { Container } from '../../input/pod.ts';
+import { type Container, givenWords } from '../../input/pod.ts';
 import { secondsText } from '../../stop/interval.ts';
 import { drainOf } from '../../stop/plan.ts';
 import { flagAt } from '../common.ts';
@@ -18,9 +18,7 @@ export const rule = ofContainer({
     const declared = pod.containers.map(({ node }) => itemsAt(node, 'ports'));
     if (declared.some((ports) => ports.length === 0 || ports.some((one) => wholeAt(one, 'containerPort') === port)))
       return;
-    const words = pod.containers.flatMap((one) =>
-      one === container ? programArgs : [...(one.command ?? []), ...(one.args ?? [])],
-    );
+    const words = pod.containers.flatMap((one) => (one === container ? programArgs : givenWords(one)));
     const said = [...words, ...pod.containers.flatMap(otherTexts)].join(' ');
     if (new RegExp(`(?<!\\d)${port}(?!\\d)`).test(said)) return;
     yield { at: flagAt(container, '--idle-when'), port, atMs: drainOf(member).maxMs };
