@@ -4,7 +4,7 @@ import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
 import { budgetsOf, joinedOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
-import { type Input, readInputs, type Unreadable } from './input/texts.ts';
+import { type Input, type Inputs, readInputs } from './input/texts.ts';
 import type { CaseOf, Kind, Rule, Scenario } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
 import type { Images } from './stop/images.ts';
@@ -25,17 +25,14 @@ export interface CheckedWorkload {
   readonly view: PodView;
 }
 
-export interface Result {
+export interface Result extends Pick<Inputs, 'sources' | 'unreadable' | 'objectless'> {
   readonly findings: readonly Finding[];
   readonly ignored: readonly Ignored[];
-  readonly unreadable: readonly Unreadable[];
-  readonly objectless: ReadonlySet<string>;
   readonly workloads: readonly CheckedWorkload[];
   /** Services of Compose files, and stages of Dockerfiles. */
   readonly others: number;
   /** Objects of kinds that are not checked, by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
-  readonly sources: readonly Source[];
 }
 
 export async function check(inputs: readonly Input[], options: Options = {}): Promise<Result> {

@@ -15,7 +15,7 @@ import type { Inputs } from './input/texts.ts';
 import { RULE_IDS } from './rules/table.ts';
 
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
-const ANNOTATION = 'check.sexton.dev/ignore';
+const ANNOTATION = /^check\.sexton\.dev\/ignore(?:-(SX\d+))?$/;
 
 function commentIgnores(source: Source, roots: readonly Root[]): readonly Ignore[] {
   const { text } = source;
@@ -33,7 +33,7 @@ function commentIgnores(source: Source, roots: readonly Root[]): readonly Ignore
     const isAlone = before === '';
     begins ??= beginningsOf(source, roots);
     ignores.push({
-      rules: ids.split(',').map((id) => id.trim()),
+      rules: idsOf(ids),
       reason: reason?.trim() || undefined,
       place: { source, start: from + match.index, end },
       covers: isAlone ? blockBelow(source, line, begins) : { start: from, end },
@@ -42,6 +42,11 @@ function commentIgnores(source: Source, roots: readonly Root[]): readonly Ignore
     });
   }
   return ignores;
+}
+
+function idsOf(text: string): readonly string[] {
+  const ids = text.split(',').map((id) => id.trim());
+  return ids.filter((id) => id !== '');
 }
 
 /** By line: the largest of the documents, items and keys with their values that begin there. */
@@ -76,15 +81,11 @@ function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Ra
 /** An annotation covers the whole of its object: a workload with its pod, a budget, or any other. */
 function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
   return annotationsOf(object).flatMap(([name, { key, value }]): Ignore[] => {
-    if (value.kind !== 'scalar') return [];
+    const [isIgnore, id] = ANNOTATION.exec(name) ?? [];
+    if (isIgnore === undefined || value.kind !== 'scalar') return [];
     const place = { source, start: key.start, end: value.end };
-    const common = { place, covers: object, isOfObject: true, removable: undefined };
-    if (name === ANNOTATION) {
-      const rules = value.text.split(',').map((id) => id.trim());
-      return [{ ...common, rules: rules.filter((id) => id !== ''), reason: undefined }];
-    }
-    const [, id] = /^check\.sexton\.dev\/ignore-(SX\d+)$/.exec(name) ?? [];
-    return id === undefined ? [] : [{ ...common, rules: [id], reason: value.text }];
+    const rules = id === undefined ? idsOf(value.text) : [id];
+    return [{ rules, reason: id && value.text, place, covers: object, isOfObject: true, removable: undefined }];
   });
 }
 

@@ -5,7 +5,7 @@ import { type Fixed, inPasses } from '../check/fix.ts';
 import type { Located } from '../check/input/located.ts';
 import { objectsOf, type Workload } from '../check/input/objects.ts';
 import { positionAt, type Source } from '../check/input/source.ts';
-import { type Input, readInputs, type Unreadable } from '../check/input/texts.ts';
+import { type Input, type Inputs, readInputs } from '../check/input/texts.ts';
 import type { Images } from '../check/stop/images.ts';
 import { podViewOf } from '../check/stop/plan.ts';
 import { type Roster, rosterOf } from './members.ts';
@@ -28,13 +28,10 @@ export interface Outcome extends Roster {
   readonly refusal: Refusal | undefined;
 }
 
-export interface Injected {
+export interface Injected extends Pick<Inputs, 'unreadable' | 'objectless'> {
   readonly changes: readonly Fixed[];
   readonly outcomes: readonly Outcome[];
   readonly passedOver: readonly PassedOver[];
-  readonly unreadable: readonly Unreadable[];
-  /** Paths of texts without an object of Kubernetes. */
-  readonly objectless: ReadonlySet<string>;
 }
 
 type Texts = readonly Input[];

@@ -15,16 +15,11 @@ export interface Way {
   readonly image: string;
 }
 
-interface Pieces {
-  readonly edits: readonly Edit[];
-  readonly inserted: readonly Inserted[];
-}
-
 const VOLUME = 'sexton';
 const GRAVEYARD = 'graveyard';
 
 /** `shared`: what stands in the text once, and means several places. Throws a Refusal. */
-export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared: ReadonlySet<Located>): Pieces {
+export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared: ReadonlySet<Located>) {
   const isAlone = members.length === 1;
   const edits: Edit[] = [];
   const inserted: Inserted[] = [];

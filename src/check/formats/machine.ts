@@ -1,7 +1,6 @@
 /** Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit. */
 import type { Result } from '../check.ts';
-import { type Finding, SEVERITIES } from '../finding.ts';
-import { fingerprintsOf } from '../fingerprint.ts';
+import { type Finding, fingerprintsOf, SEVERITIES } from '../finding.ts';
 import { positionAt, trimmed } from '../input/source.ts';
 import { RULE_IDS } from '../rules/table.ts';
 import type { Interval } from '../stop/interval.ts';

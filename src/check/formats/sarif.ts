@@ -1,7 +1,6 @@
 /** Findings as SARIF 2.1.0, with the page of each rule, fixes as exact replacements, and fingerprints. */
 import type { Result } from '../check.ts';
-import type { Finding, Severity } from '../finding.ts';
-import { fingerprintsOf } from '../fingerprint.ts';
+import { type Finding, fingerprintsOf, type Severity } from '../finding.ts';
 import { type Place, type Position, positionAt, type Source } from '../input/source.ts';
 import { RULES, ruleNamed } from '../rules/table.ts';
 import { ruleMarkdown } from './explain.ts';

@@ -1,6 +1,7 @@
 /** Saved images: OCI layouts (github.com/opencontainers/image-spec, image-layout.md), and archives of `docker save`. */
 
 import { recordOf } from '../../text/record.ts';
+import type { ImageFacts } from '../stop/images.ts';
 import { type Blobs, ImageError } from './blobs.ts';
 
 export interface SavedImage {
@@ -13,13 +14,7 @@ export interface SavedImage {
 }
 
 /** What the lock says of an image besides its configuration. */
-export interface Origin {
-  readonly digest?: string;
-  /** `linux/amd64`. */
-  readonly platform?: string;
-  /** What it was read from. */
-  readonly from: string;
-}
+type Origin = Pick<ImageFacts, 'digest' | 'platform' | 'from'>;
 
 export function originOf(from: string, digest: unknown, { os, architecture }: Record<string, unknown>): Origin {
   return {

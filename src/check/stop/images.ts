@@ -14,6 +14,7 @@ export interface ImageFacts {
   readonly programs?: readonly string[];
   readonly workingDir?: string;
   readonly digest?: string;
+  /** `linux/amd64`. */
   readonly platform?: string;
   /** What differs on other platforms of Linux, such as `linux/arm64`: all of it, not a part. */
   readonly platforms?: Readonly<Record<string, ImageFacts>>;
