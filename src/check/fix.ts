@@ -35,11 +35,10 @@ export function diffOf({ source, edits, text }: Fixed): string {
     if (before !== undefined && piece.first - before.next <= 2 * CONTEXT) hunks.at(-1)?.push(piece);
     else hunks.push([piece]);
   }
-  const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
-  const linesFrom = (one: number, next: number): readonly string[] =>
-    Array.from({ length: Math.max(0, next - one) }, (_, index) => ` ${rawLine(source, one + index)}`);
+  const old = linesOf(source.text);
+  const linesFrom = (first: number, next: number) => old.slice(first - 1, next - 1).map((line) => ` ${line}`);
   const ending = (lines: readonly string[], next: number, whole: string): readonly string[] =>
-    next <= lineCount || lines.length === 0 || whole.endsWith('\n')
+    next <= old.length || lines.length === 0 || whole.endsWith('\n')
       ? lines
       : [...lines.slice(0, -1), `${lines.at(-1) ?? ''}${NO_NEWLINE}`];
   let shift = 0;
@@ -53,7 +52,7 @@ export function diffOf({ source, edits, text }: Fixed): string {
       body.push(...linesFrom(at, first), ...ending(minus, next, source.text), ...ending(plus, next, text));
       at = next;
     }
-    const end = Math.min(lineCount + 1, at + CONTEXT);
+    const end = Math.min(old.length + 1, at + CONTEXT);
     if (end > at) body.push(...ending(linesFrom(at, end), end, source.text));
     const [minus = 0, plus = 0] = ['-', '+'].map((sign) => body.filter((line) => line.startsWith(sign)).length);
     const same = body.length - minus - plus;
@@ -117,11 +116,7 @@ function nameOf(path: string): string {
   return `"${path.replaceAll(/[\p{Cc}"\\]/gu, octal)}"`;
 }
 
-/** With its carriage return, which is a part of the line for patch(1). */
-function rawLine(source: Source, line: number): string {
-  return source.text.slice(lineStart(source, line), lineStart(source, line + 1)).replace(/\n$/, '');
-}
-
+/** With their carriage returns, which are a part of the lines for patch(1). */
 function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }

@@ -40,7 +40,9 @@ export function servicesOfCompose(source: Source, root: Located): readonly Compo
         argv: entrypoint !== undefined && entrypoint.length > 0 ? [...entrypoint, ...(command ?? [])] : undefined,
         command,
         env: environmentOf(node),
-        mounts: mountsOf(node),
+        mounts: itemsAt(node, 'volumes').flatMap(
+          (item) => (item.kind === 'map' ? textAt(item, 'target') : textAt(item)?.split(':')[1]) ?? [],
+        ),
         graceMs: grace.ok ? grace.value : DEFAULT_GRACE_MS,
         graceAt: grace.ok ? at(node, 'stop_grace_period') : undefined,
       },
@@ -64,10 +66,4 @@ function environmentOf(node: LocatedMap): ReadonlyMap<string, string | undefined
     [...entriesAt(node, 'environment')].map(([name, { value }]) => [name, textAt(value) ?? ''] as const);
   // What Compose fills in is not known here.
   return new Map(pairs.map(([name, value]) => [name, value?.includes('${') === true ? undefined : value]));
-}
-
-function mountsOf(node: LocatedMap): readonly string[] {
-  return itemsAt(node, 'volumes').flatMap(
-    (item) => (item.kind === 'map' ? textAt(item, 'target') : textAt(item)?.split(':')[1]) ?? [],
-  );
 }

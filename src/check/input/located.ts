@@ -150,9 +150,8 @@ export function itemsAt(from: Located | undefined, ...path: Path): readonly Loca
 
 export function entriesAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, Entry> {
   const found = at(from, ...path);
-  return found?.kind === 'map' ? found.entries : NO_ENTRIES;
+  return found?.kind === 'map' ? found.entries : new Map();
 }
-const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map();
 
 export function textsAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, string> {
   return textsOf([...entriesAt(from, ...path)]);

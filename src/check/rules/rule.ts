@@ -129,7 +129,8 @@ function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subjec
   return Array.from(parts.find(about), (hit) => {
     const { source = subject.source, severity = parts.severity, container = subject.container, atMs } = hit;
     const { at = container?.node ?? subject.at } = hit;
-    const prefix = container === undefined ? (subject.prefix ?? '') : `${titleOf(container)}: `;
+    const title = container?.isNative === true ? `native sidecar ${container.name}` : container?.name;
+    const prefix = title === undefined ? (subject.prefix ?? '') : `${title}: `;
     return {
       place: { source, ...trimmed(source, at) },
       message: `${prefix}${parts.say(hit, about)}`,
@@ -139,8 +140,4 @@ function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subjec
       edits: parts.fix?.(hit, about) ?? [],
     };
   });
-}
-
-function titleOf({ name, isNative }: Container): string {
-  return isNative ? `native sidecar ${name}` : name;
 }

@@ -48,6 +48,7 @@ export interface ContainerView {
   readonly shell: Fate | undefined;
   /** That the platform sends; undefined: the image's, which is not known. */
   readonly stopSignal: string | undefined;
+  /** How long the preStop hook takes; undefined: there is none. */
   readonly hook: Interval | undefined;
   /** How long the program takes to stop by its own settings. */
   readonly setting: { readonly ms: number; readonly by: string } | undefined;
@@ -86,6 +87,8 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
   const byName = argv === undefined ? programOfImage(container.image, container.args) : undefined;
   const program = started?.program ?? byName;
   const args = started?.args ?? container.args ?? [];
+  const { preStop } = container;
+  const hookMs = declaredMs(pod, 'prestop-seconds', container.name);
   return {
     container,
     argv,
@@ -95,7 +98,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
     programArgs: args,
     shell: isFirst || sexton !== undefined ? shell : undefined,
     stopSignal: container.stopSignal ?? stopSignalOf(container.image, images),
-    hook: hookTimeOf(container, pod),
+    hook: preStop && (hookMs === undefined ? timeOfAction(preStop) : exactly(hookMs)),
     setting: settingOf(program, args, container.env),
   };
 }
@@ -103,8 +106,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
 /** The program of an official image whose name is the program's, where its own entrypoint gets no other command. */
 export function programOfImage(image = '', args: readonly string[] = []): string | undefined {
   const name = /^(?:docker\.io\/)?(?:library\/)?([a-z0-9-]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1];
-  const program =
-    name === 'httpd' ? 'httpd' : name === 'redis' ? 'redis-server' : name === 'nats' ? 'nats-server' : name;
+  const program = name === 'redis' || name === 'nats' ? `${name}-server` : name;
   const [word = '-'] = args;
   // The entrypoint of an official image runs its arguments if they are no options.
   return program !== undefined && presetOf(program) !== undefined && word.startsWith('-') ? program : undefined;
@@ -190,13 +192,6 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): SeenFiles {
       return NO_FILES.readText(path);
     },
   };
-}
-
-/** How long the preStop hook takes; undefined: there is none. */
-function hookTimeOf({ preStop, name }: Container, pod: Pod): Interval | undefined {
-  if (preStop === undefined) return undefined;
-  const declared = declaredMs(pod, 'prestop-seconds', name);
-  return declared === undefined ? timeOfAction(preStop) : exactly(declared);
 }
 
 export function timeOfAction({ action }: Hook): Interval {

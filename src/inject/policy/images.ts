@@ -16,7 +16,7 @@ const LONGEST = 100_000;
 export function imageVariables(images: Images): { readonly digests: string; readonly images: string } {
   // A name with a tag comes before one with a digest.
   const sorted = [...images]
-    .filter(startsSomething)
+    .filter(([, { entrypoint = [], cmd = [] }]) => entrypoint.length + cmd.length > 0)
     .sort(([a], [b]) => Number(a.includes('@')) - Number(b.includes('@')) || (a < b ? -1 : 1));
   const names = new Map<string, string>();
   for (const [name, { digest = name.split('@')[1] }] of sorted)
@@ -30,10 +30,6 @@ export function imageVariables(images: Images): { readonly digests: string; read
   if (Object.values(variables).some((text) => text.length > LONGEST))
     refuse(`the lock has ${images.size} images, which is more than a policy can hold; lock only what the cluster runs`);
   return variables;
-}
-
-function startsSomething([, { entrypoint = [], cmd = [] }]: readonly [string, ImageFacts]): boolean {
-  return entrypoint.length + cmd.length > 0;
 }
 
 function mapOf(entries: readonly (readonly [key: string, value: string])[]): string {
