@@ -11,13 +11,7 @@ export function replaceValue(source: Source, value: Range, text: string): Edit {
 }
 
 /** The value of a key where it stands, else the key with its value. */
-export function setKey(
-  source: Source,
-  map: LocatedMap,
-  key: string,
-  place: Range | undefined,
-  value: string | number,
-): readonly Edit[] {
+export function setKey(source: Source, map: LocatedMap, key: string, place: Range | undefined, value: string | number) {
   return place === undefined ? insertKey(source, map, key, value) : [replaceValue(source, place, String(value))];
 }
 

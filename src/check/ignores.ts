@@ -112,7 +112,7 @@ export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore
     const by = ignores.filter((ignore) => covers(ignore, finding));
     for (const ignore of by) used.set(ignore, (used.get(ignore) ?? new Set()).add(finding.rule));
     if (by.length === 0) findings.push(finding);
-    else ignored.push({ finding, reason: by.map(({ reason }) => reason).find((reason) => reason !== undefined) });
+    else ignored.push({ finding, reason: by.find(({ reason }) => reason !== undefined)?.reason });
   }
   const unused = ignores.flatMap((ignore): readonly Unused[] => {
     const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true && !unasked.has(id));

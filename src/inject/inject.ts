@@ -46,7 +46,7 @@ export async function inject(inputs: Texts, options: Options): Promise<Injected>
     const undone = eachOf(read(inputs), refusals, undoEdits);
     const plain = edited(inputs, undone);
     const { edits, rosters } = await injected(read(plain), refusals, options);
-    await verify(plain, edited(plain, edits), refusals, rosters, options);
+    await verify(plain, edits, refusals, rosters, options.images);
     return { passes: [undone, edits], rosters };
   });
 }
@@ -150,13 +150,8 @@ async function injected(plain: Read, refusals: Refusals, { images, version, ...w
 }
 
 /** What was written is read again, as Kubernetes and `sexton run` will do, and taken out again. */
-async function verify(
-  plain: Texts,
-  after: Texts,
-  refusals: Refusals,
-  rosters: Rosters,
-  { images }: Options,
-): Promise<void> {
+async function verify(plain: Texts, edits: Edits, refusals: Refusals, rosters: Rosters, images: Images): Promise<void> {
+  const after = edited(plain, edits);
   const result = read(after);
   const { objects, workloads, sources } = result;
   const views = await Promise.all(workloads.map((workload) => podViewOf(workload, objects, images)));

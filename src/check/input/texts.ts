@@ -41,8 +41,8 @@ export function readInputs(inputs: readonly Input[]) {
     const { text: bare, definitions: passed } = withoutDefinitions(text);
     definitions += passed;
     const parsed = parseLocated(bare);
-    // A template is one all over.
-    const problems = isTemplate(text)
+    // Helm's templates are Go's, and such a text is one all over.
+    const problems = /\{\{-?\s*[.$A-Za-z]/.test(text)
       ? parsed.problems.slice(0, 1).map((one) => ({ ...one, why: TEMPLATE }))
       : parsed.problems.map((one) => ({ ...one, why: `not YAML: ${one.why}` }));
     for (const { offset, why } of problems) unreadable.push({ path, line: positionAt(source, offset).line, why });
@@ -60,11 +60,6 @@ export function isDockerfileName(path: string): boolean {
 }
 
 const TEMPLATE = 'a template, not YAML; render it first (helm template) and check the output';
-
-/** Helm's templates are Go's. */
-function isTemplate(text: string): boolean {
-  return /\{\{-?\s*[.$A-Za-z]/.test(text);
-}
 
 /** `---` at the beginning of a line ends a document wherever it stands. */
 const DOCUMENT = /^---(?=\s|$)/m;
