@@ -5,7 +5,7 @@ import type { Range } from './input/located.ts';
 import { budgetsOf, joinedOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
 import { type Input, type Inputs, readInputs } from './input/texts.ts';
-import type { CaseOf, Kind, Rule, Scenario } from './rules/rule.ts';
+import type { Cases, Kind, Rule, Scenario } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
 import type { Images } from './stop/images.ts';
 import { type PodView, podViewOf } from './stop/plan.ts';
@@ -81,7 +81,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     sources: read.sources,
   };
 
-  function findingsOn<On extends Kind>(on: On, about: CaseOf<On>, subject: string, subjectAt: Place): Finding[] {
+  function findingsOn<On extends Kind>(on: On, about: Cases[On], subject: string, subjectAt: Place): Finding[] {
     return rules
       .filter((rule): rule is Rule<On> => rule.on === on)
       .flatMap((rule) =>

@@ -91,8 +91,7 @@ function noteOf(text: string): { readonly own: Note; readonly edits: Readonly<Re
 }
 
 function isNote(value: unknown): value is Note {
-  if (!Array.isArray(value)) return false;
-  const [back, length, digest] = value;
+  const [back, length, digest] = Array.isArray(value) ? value : [];
   return Number.isInteger(back) && Number.isInteger(length) && typeof digest === 'string';
 }
 

@@ -18,8 +18,8 @@ export function shellSeverity(script: ShellCommand, { stays }: Fate, shell: Shel
 
 /** The same of a script by the image that runs it; undefined: the shell becomes the command. */
 export function scriptSeverity(script: ShellCommand | undefined, image: string | undefined, images: Images) {
-  const shell = shellOf(image, images);
   if (script === undefined) return undefined;
+  const shell = shellOf(image, images);
   const fate = fateOf(script, shell);
   return fate.mayStay ? shellSeverity(script, fate, shell) : undefined;
 }

@@ -35,7 +35,7 @@ export interface ContainerCase extends WorkloadCase, ContainerView {
   readonly graceMs: number;
 }
 
-interface Cases {
+export interface Cases {
   readonly workload: WorkloadCase;
   readonly budget: { readonly budget: Other; readonly workloads: readonly Workload[]; readonly objects: Objects };
   readonly compose: { readonly service: ComposeService; readonly images: Images };
@@ -43,7 +43,6 @@ interface Cases {
   readonly ignores: Unused;
 }
 export type Kind = keyof Cases;
-export type CaseOf<On extends Kind> = Cases[On];
 
 interface About {
   readonly severity: Severity;

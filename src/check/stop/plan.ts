@@ -52,6 +52,7 @@ export interface ContainerView {
   readonly hook: Interval | undefined;
   /** How long the program takes to stop by its own settings. */
   readonly setting: { readonly ms: number; readonly by: string } | undefined;
+  readonly plan: ContainerPlan;
   readonly stop: ContainerStop;
 }
 
@@ -64,15 +65,16 @@ export async function podViewOf(workload: Workload, objects: Objects, images: Im
   const { pod } = workload;
   const graceMs = pod.graceSeconds * 1_000;
   const first = await Promise.all(pod.containers.map((container) => factsOf(container, pod, objects, images)));
-  const timeline = timelineOf({ graceMs, containers: first.map((facts) => planOf(facts, first, pod)) });
-  const containers = timeline.containers.flatMap((stop, index) => {
-    const facts = first[index];
-    return facts === undefined ? [] : [{ ...facts, stop }];
+  const planned = first.map((facts) => ({ ...facts, plan: planOf(facts, first, pod) }));
+  const timeline = timelineOf({ graceMs, containers: planned.map(({ plan }) => plan) });
+  const containers = planned.flatMap((one, index) => {
+    const stop = timeline.containers[index];
+    return stop === undefined ? [] : [{ ...one, stop }];
   });
   return { containers, timeline };
 }
 
-type Facts = Omit<ContainerView, 'stop'>;
+type Facts = Omit<ContainerView, 'plan' | 'stop'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);

@@ -93,7 +93,8 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
     // It gives whole seconds of the grace period, so what a hook takes of a second comes on top.
     const partMs = lostMs(plan, hook, term);
     const killAt = plus(latest([exactly(graceMs), plus(term, exactly(LEAST_MS))]), between(0, partMs));
-    const waited = endsOf(plan.waitsFor).map((end) => plus(end, plan.linger));
+    const awaited = plan.waitsFor.flatMap((name) => containers.find((one) => one.name === name) ?? []);
+    const waited = endsOf(awaited).map((end) => plus(end, plan.linger));
     const ready = earliest([
       latest([...waited, plus(term, plan.drain)]),
       plus(term, exactly(plan.waitsAtMostMs)),
@@ -118,7 +119,7 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
 
   function termOfNative(plan: ContainerPlan, hook: Interval): Interval {
     const after = natives.slice(natives.indexOf(plan) + 1);
-    const turn = latest([...mains, ...after].filter(({ name }) => !underWay.has(name)).map((one) => stopOf(one).end));
+    const turn = latest(endsOf([...mains, ...after]));
     // It waits for as many whole seconds as the hook has left.
     const longestMs = graceMs + (isWhole(hook) ? 0 : 999);
     return latest([hook, earliest([turn, between(graceMs, longestMs)])]);
@@ -135,11 +136,8 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
   }
 
   /** Two containers that wait for each other do not wait. */
-  function endsOf(names: readonly string[]): readonly Interval[] {
-    return names
-      .filter((name) => !underWay.has(name))
-      .flatMap((name) => containers.find((one) => one.name === name) ?? [])
-      .map((one) => stopOf(one).end);
+  function endsOf(plans: readonly ContainerPlan[]): readonly Interval[] {
+    return plans.filter(({ name }) => !underWay.has(name)).map((one) => stopOf(one).end);
   }
 }
 

@@ -25,8 +25,7 @@ export const rule = ofStage({
     const units = unitsOf(started.script);
     if (!units.ok || units.value.some(isForShell) || started.script.includes('\n')) return [];
     const words = wordsOf(units.value);
-    if (!words.ok) return [];
-    if (words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
+    if (!words.ok || words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
     const list = words.value.map((word) => JSON.stringify(word)).join(', ');
     return [replaceValue(stage.source, started.arguments, `[${list}]`)];
   },
