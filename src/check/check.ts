@@ -4,8 +4,8 @@ import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
 import { budgetsOf, joinedOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
-import { type Input, readInputs, type Unreadable } from './input/texts.ts';
-import type { CaseOf, Kind, Rule, Scenario } from './rules/rule.ts';
+import { type Input, type Inputs, readInputs } from './input/texts.ts';
+import type { Cases, Kind, Rule, Scenario } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
 import type { Images } from './stop/images.ts';
 import { type PodView, podViewOf } from './stop/plan.ts';
@@ -25,17 +25,14 @@ export interface CheckedWorkload {
   readonly view: PodView;
 }
 
-export interface Result {
+export interface Result extends Pick<Inputs, 'sources' | 'unreadable' | 'objectless'> {
   readonly findings: readonly Finding[];
   readonly ignored: readonly Ignored[];
-  readonly unreadable: readonly Unreadable[];
-  readonly objectless: ReadonlySet<string>;
   readonly workloads: readonly CheckedWorkload[];
   /** Services of Compose files, and stages of Dockerfiles. */
   readonly others: number;
   /** Objects of kinds that are not checked, by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
-  readonly sources: readonly Source[];
 }
 
 export async function check(inputs: readonly Input[], options: Options = {}): Promise<Result> {
@@ -66,8 +63,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     all.push(...findingsOn('compose', { service, images }, `service ${name}`, placeOf(source, node)));
   }
   for (const stage of read.stages) {
-    const about = { stage, started: stage.entrypoint ?? stage.cmd, images };
-    all.push(...findingsOn('dockerfile', about, stage.source.path, placeOf(stage.source)));
+    all.push(...findingsOn('dockerfile', { stage, images }, stage.source.path, placeOf(stage.source)));
   }
   const { findings, ignored, unused } = withoutIgnored(all, ignoresOf(read, objects), unasked(options));
   const unusedFindings = unused.flatMap((one) => {
@@ -85,7 +81,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     sources: read.sources,
   };
 
-  function findingsOn<On extends Kind>(on: On, about: CaseOf<On>, subject: string, subjectAt: Place): Finding[] {
+  function findingsOn<On extends Kind>(on: On, about: Cases[On], subject: string, subjectAt: Place): Finding[] {
     return rules
       .filter((rule): rule is Rule<On> => rule.on === on)
       .flatMap((rule) =>

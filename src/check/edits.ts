@@ -1,13 +1,18 @@
 /** Edits of YAML and JSON by ranges: the values and keys that fixes write, in the style of what is around them. */
 import type { Edit } from './finding.ts';
 import type { Entry, Located, LocatedList, LocatedMap, Range } from './input/located.ts';
-import { lineText, positionAt, type Source, trimmed } from './input/source.ts';
+import { lineStart, lineText, positionAt, type Source, trimmed } from './input/source.ts';
 
 /** A word in the place of a quoted one gets the same quotes. */
 export function replaceValue(source: Source, value: Range, text: string): Edit {
   const [quote = ''] = /^["']/.exec(source.text.slice(value.start, value.start + 1)) ?? [];
   const isWord = !/^["'[{]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
   return { source, ...trimmed(source, value), text: isWord ? `${quote}${text}${quote}` : text };
+}
+
+/** The value of a key where it stands, else the key with its value. */
+export function setKey(source: Source, map: LocatedMap, key: string, place: Range | undefined, value: string | number) {
+  return place === undefined ? insertKey(source, map, key, value) : [replaceValue(source, place, String(value))];
 }
 
 /** A key with a value on one line; none where it has one already, or where nothing shows how to write it. */
@@ -33,7 +38,7 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: D
   if (!isOneLine && before.trim() === '')
     return [insertion(source, aboveComments(source, line), `${before}${name(false)}${lineEnd(source)}`)];
   if (!isOneLine) return [insertion(source, start, `${name(false)}${lineEnd(source)}${indent}`)];
-  const end = (source.lines[line - 1] ?? 0) + lineText(source, line).length;
+  const end = lineStart(source, line) + lineText(source, line).length;
   return [insertion(source, end, `${lineEnd(source)}${indent}${name(false)}`)];
 }
 
@@ -61,7 +66,7 @@ export function insertItems(source: Source, list: LocatedList, index: number, it
   const before = lineText(source, line).slice(0, column - 1);
   if (!/^\s*-\s+$/.test(before)) return [];
   const lines = texts.map((text) => `${before}${text}${lineEnd(source)}`);
-  const start = index === 0 ? aboveComments(source, line) : (source.lines[line - 1] ?? 0);
+  const start = index === 0 ? aboveComments(source, line) : lineStart(source, line);
   return [insertion(source, start, lines.join(''))];
 }
 
@@ -69,7 +74,7 @@ export function insertItems(source: Source, list: LocatedList, index: number, it
 function aboveComments(source: Source, line: number): number {
   let above = line;
   while (above > 1 && /^[ \t]*(#.*)?$/.test(lineText(source, above - 1))) above -= 1;
-  return source.lines[above - 1] ?? 0;
+  return lineStart(source, above);
 }
 
 function insertion(source: Source, start: number, text: string): Edit {
@@ -97,7 +102,7 @@ export function written(data: Data, isJson: boolean): string {
   return `{${pairs.join(', ')}}`;
 }
 
-function isList(data: Data): data is readonly Data[] {
+export function isList(data: Data): data is readonly Data[] {
   return Array.isArray(data);
 }
 

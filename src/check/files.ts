@@ -34,7 +34,7 @@ export function collect(paths: readonly string[], readStdin: () => Buffer) {
 
   /** `visited`: the directories above it, and those that were read before, without links; undefined: the path is named. */
   function visit(path: string, texts: Set<string>, visited: Set<string> | undefined): void {
-    const isWanted = visited === undefined || isManifestName(path);
+    const isWanted = visited === undefined || /\.(ya?ml|json)$/.test(path) || isDockerfileName(path);
     try {
       const stat = statSync(path);
       const real = realpathSync(path);
@@ -104,8 +104,4 @@ function plain(path: string): string {
   const bare = path.replace(/(?<=[^/]|^\/)\/+$/, '').replace(/^(\.\/+)+(?=.)/, '');
   // That is standard input.
   return bare === '-' ? './-' : bare;
-}
-
-function isManifestName(path: string): boolean {
-  return /\.(ya?ml|json)$/.test(path) || isDockerfileName(path);
 }

@@ -2,7 +2,7 @@
 import type { Result } from './check.ts';
 import { applied, inOrder } from './edits.ts';
 import type { Edit, Finding } from './finding.ts';
-import { lineText, positionAt, type Source } from './input/source.ts';
+import { lineStart, positionAt, type Source } from './input/source.ts';
 import type { Input } from './input/texts.ts';
 
 export interface Fixed {
@@ -18,14 +18,11 @@ export function fixed(findings: readonly Finding[]): readonly Fixed[] {
     const [first] = edits;
     if (first === undefined) continue;
     const taken = bySource.get(first.source) ?? [];
-    if (!edits.some((edit) => taken.some((other) => touches(edit, other)))) taken.push(...edits);
+    const touches = ({ start, end }: Edit) => taken.some((other) => start <= other.end && other.start <= end);
+    if (!edits.some(touches)) taken.push(...edits);
     bySource.set(first.source, taken);
   }
   return [...bySource].map(([source, edits]) => ({ source, edits, text: applied(source.text, edits) }));
-}
-
-function touches(a: Edit, b: Edit): boolean {
-  return a.start <= b.end && b.start <= a.end;
 }
 
 const CONTEXT = 3;
@@ -38,11 +35,10 @@ export function diffOf({ source, edits, text }: Fixed): string {
     if (before !== undefined && piece.first - before.next <= 2 * CONTEXT) hunks.at(-1)?.push(piece);
     else hunks.push([piece]);
   }
-  const lineCount = source.text.endsWith('\n') ? source.lines.length - 1 : source.lines.length;
-  const linesFrom = (one: number, next: number): readonly string[] =>
-    Array.from({ length: Math.max(0, next - one) }, (_, index) => ` ${rawLine(source, one + index)}`);
+  const old = linesOf(source.text);
+  const linesFrom = (first: number, next: number) => old.slice(first - 1, next - 1).map((line) => ` ${line}`);
   const ending = (lines: readonly string[], next: number, whole: string): readonly string[] =>
-    next <= lineCount || lines.length === 0 || whole.endsWith('\n')
+    next <= old.length || lines.length === 0 || whole.endsWith('\n')
       ? lines
       : [...lines.slice(0, -1), `${lines.at(-1) ?? ''}${NO_NEWLINE}`];
   let shift = 0;
@@ -56,7 +52,7 @@ export function diffOf({ source, edits, text }: Fixed): string {
       body.push(...linesFrom(at, first), ...ending(minus, next, source.text), ...ending(plus, next, text));
       at = next;
     }
-    const end = Math.min(lineCount + 1, at + CONTEXT);
+    const end = Math.min(old.length + 1, at + CONTEXT);
     if (end > at) body.push(...ending(linesFrom(at, end), end, source.text));
     const [minus = 0, plus = 0] = ['-', '+'].map((sign) => body.filter((line) => line.startsWith(sign)).length);
     const same = body.length - minus - plus;
@@ -91,8 +87,8 @@ function piecesOf(source: Source, edits: readonly Edit[]): readonly Piece[] {
     } else groups.push({ first, last, edits: [edit] });
   }
   return groups.map((group) => {
-    const from = source.lines[group.first - 1] ?? 0;
-    const old = source.text.slice(from, source.lines[group.last] ?? source.text.length);
+    const from = lineStart(source, group.first);
+    const old = source.text.slice(from, lineStart(source, group.last + 1));
     const moved = group.edits.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
     const removed = linesOf(old);
     const added = linesOf(applied(old, moved));
@@ -120,12 +116,7 @@ function nameOf(path: string): string {
   return `"${path.replaceAll(/[\p{Cc}"\\]/gu, octal)}"`;
 }
 
-/** With its carriage return, which is a part of the line for patch(1). */
-function rawLine(source: Source, line: number): string {
-  const hasReturn = source.text[(source.lines[line] ?? 0) - 2] === '\r';
-  return `${lineText(source, line)}${hasReturn ? '\r' : ''}`;
-}
-
+/** With their carriage returns, which are a part of the lines for patch(1). */
 function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
@@ -158,15 +149,14 @@ export async function repaired(
   }
   const changes = first.sources.flatMap((source, index): Fixed[] => {
     const draft = drafts.get(index);
-    return draft === undefined ? [] : [{ source, text: draft.text, edits: editsOf(source, draft) }];
+    return draft === undefined ? [] : [fixedBy(source, draft)];
   });
   return { changes, result };
 }
 
 /** The text after passes, each of which edits what the one before it has left, and all as if they were one. */
 export function inPasses(source: Source, passes: readonly (readonly Edit[])[]): Fixed {
-  const draft = passes.reduce(edited, draftOf(source.text));
-  return { source, text: draft.text, edits: editsOf(source, draft) };
+  return fixedBy(source, passes.reduce(edited, draftOf(source.text)));
 }
 
 interface Draft {
@@ -189,8 +179,8 @@ function edited({ text, origins }: Draft, edits: readonly Edit[]): Draft {
   return { text: applied(text, edits), origins: [...parts, origins.slice(from)].flat() };
 }
 
-/** Where the order of origins has a gap, and where there is something new. */
-function editsOf(source: Source, { text, origins }: Draft): readonly Edit[] {
+/** Edits are where the order of origins has a gap, and where there is something new. */
+function fixedBy(source: Source, { text, origins }: Draft): Fixed {
   const edits: Edit[] = [];
   let before = 0;
   for (let at = 0; at <= text.length; ) {
@@ -201,5 +191,5 @@ function editsOf(source: Source, { text, origins }: Draft): readonly Edit[] {
     before = end + 1;
     at = next + 1;
   }
-  return edits;
+  return { source, text, edits };
 }

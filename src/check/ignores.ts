@@ -9,15 +9,15 @@
  */
 import type { Finding, Ignore, Unused } from './finding.ts';
 import type { Located, Range } from './input/located.ts';
-import { annotationsOf, joinedOf, type Objects } from './input/objects.ts';
-import { lineText, positionAt, type Source } from './input/source.ts';
+import { annotationsOf, joinedOf, type Objects, type Root } from './input/objects.ts';
+import { lineStart, lineText, positionAt, type Source } from './input/source.ts';
 import type { Inputs } from './input/texts.ts';
 import { RULE_IDS } from './rules/table.ts';
 
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
-const ANNOTATION = 'check.sexton.dev/ignore';
+const ANNOTATION = /^check\.sexton\.dev\/ignore(?:-(SX\d+))?$/;
 
-function commentIgnores(source: Source, roots: readonly Located[]): readonly Ignore[] {
+function commentIgnores(source: Source, roots: readonly Root[]): readonly Ignore[] {
   const { text } = source;
   const ignores: Ignore[] = [];
   let begins: ReadonlyMap<number, Range> | undefined;
@@ -27,27 +27,30 @@ function commentIgnores(source: Source, roots: readonly Located[]): readonly Ign
     const match = COMMENT.exec(whole);
     if (match === null) continue;
     const [, ids = '', reason] = match;
-    const lineStart = source.lines[line - 1] ?? 0;
-    const end = lineStart + whole.length;
+    const from = lineStart(source, line);
+    const end = from + whole.length;
     const before = whole.slice(0, match.index).trimEnd();
     const isAlone = before === '';
     begins ??= beginningsOf(source, roots);
     ignores.push({
-      rules: ids.split(',').map((id) => id.trim()),
+      rules: idsOf(ids),
       reason: reason?.trim() || undefined,
-      place: { source, start: lineStart + match.index, end },
-      covers: isAlone ? blockBelow(source, line, begins) : { start: lineStart, end },
+      place: { source, start: from + match.index, end },
+      covers: isAlone ? blockBelow(source, line, begins) : { start: from, end },
       isOfObject: false,
-      removable: isAlone
-        ? { start: lineStart, end: source.lines[line] ?? text.length }
-        : { start: lineStart + before.length, end },
+      removable: isAlone ? { start: from, end: lineStart(source, line + 1) } : { start: from + before.length, end },
     });
   }
   return ignores;
 }
 
+function idsOf(text: string): readonly string[] {
+  const ids = text.split(',').map((id) => id.trim());
+  return ids.filter((id) => id !== '');
+}
+
 /** By line: the largest of the documents, items and keys with their values that begin there. */
-function beginningsOf(source: Source, roots: readonly Located[]): ReadonlyMap<number, Range> {
+function beginningsOf(source: Source, roots: readonly Root[]): ReadonlyMap<number, Range> {
   const begins = new Map<number, Range>();
   const seen = new Set<Located>();
   const visit = (node: Located, start: number, end: number): void => {
@@ -60,7 +63,7 @@ function beginningsOf(source: Source, roots: readonly Located[]): ReadonlyMap<nu
     if (node.kind !== 'map') return;
     for (const { key, value } of node.entries.values()) visit(value, key.start, Math.max(key.end, value.end));
   };
-  for (const root of roots) visit(root, root.start, root.end);
+  for (const { root } of roots) visit(root, root.start, root.end);
   return begins;
 }
 
@@ -68,7 +71,7 @@ function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Ra
   for (let next = line + 1; next <= source.lines.length; next += 1) {
     const text = lineText(source, next).trim();
     if (text === '' || text.startsWith('#') || text === '---') continue;
-    const start = source.lines[next - 1] ?? 0;
+    const start = lineStart(source, next);
     const block = begins.get(next);
     return { start, end: block?.end ?? start + lineText(source, next).length };
   }
@@ -78,15 +81,11 @@ function blockBelow(source: Source, line: number, begins: ReadonlyMap<number, Ra
 /** An annotation covers the whole of its object: a workload with its pod, a budget, or any other. */
 function annotationIgnores(source: Source, object: Located): readonly Ignore[] {
   return annotationsOf(object).flatMap(([name, { key, value }]): Ignore[] => {
-    if (value.kind !== 'scalar') return [];
+    const [isIgnore, id] = ANNOTATION.exec(name) ?? [];
+    if (isIgnore === undefined || value.kind !== 'scalar') return [];
     const place = { source, start: key.start, end: value.end };
-    const common = { place, covers: object, isOfObject: true, removable: undefined };
-    if (name === ANNOTATION) {
-      const rules = value.text.split(',').map((id) => id.trim());
-      return [{ ...common, rules: rules.filter((id) => id !== ''), reason: undefined }];
-    }
-    const [, id] = /^check\.sexton\.dev\/ignore-(SX\d+)$/.exec(name) ?? [];
-    return id === undefined ? [] : [{ ...common, rules: [id], reason: value.text }];
+    const rules = id === undefined ? idsOf(value.text) : [id];
+    return [{ rules, reason: id && value.text, place, covers: object, isOfObject: true, removable: undefined }];
   });
 }
 
@@ -96,11 +95,9 @@ export interface Ignored {
 }
 
 export function ignoresOf({ roots, stages }: Inputs, objects: Objects): readonly Ignore[] {
-  const bySource = new Map<Source, Located[]>();
-  for (const { source, root } of roots) bySource.set(source, [...(bySource.get(source) ?? []), root]);
-  for (const { source } of stages) bySource.set(source, []);
   return [
-    ...[...bySource].flatMap(([source, list]) => commentIgnores(source, list)),
+    ...[...Map.groupBy(roots, ({ source }) => source)].flatMap(([source, own]) => commentIgnores(source, own)),
+    ...stages.flatMap(({ source }) => commentIgnores(source, [])),
     ...objects.workloads.flatMap(({ object, pod }) => annotationIgnores(pod.source, object)),
     ...joinedOf(objects, 'PodDisruptionBudget').flatMap(({ object, source }) => annotationIgnores(source, object)),
   ];
@@ -115,7 +112,7 @@ export function withoutIgnored(all: readonly Finding[], ignores: readonly Ignore
     const by = ignores.filter((ignore) => covers(ignore, finding));
     for (const ignore of by) used.set(ignore, (used.get(ignore) ?? new Set()).add(finding.rule));
     if (by.length === 0) findings.push(finding);
-    else ignored.push({ finding, reason: by.map(({ reason }) => reason).find((reason) => reason !== undefined) });
+    else ignored.push({ finding, reason: by.find(({ reason }) => reason !== undefined)?.reason });
   }
   const unused = ignores.flatMap((ignore): readonly Unused[] => {
     const rules = ignore.rules.filter((id) => used.get(ignore)?.has(id) !== true && !unasked.has(id));

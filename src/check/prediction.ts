@@ -9,6 +9,7 @@ import type { MemberPrediction, Prediction } from '../report/bars.ts';
 import type { PodStop } from '../report/stop.ts';
 import type { CheckedWorkload, Result } from './check.ts';
 import { barsOf, marksOf } from './formats/timeline.ts';
+import { earliest } from './stop/interval.ts';
 import type { ContainerStop } from './stop/timeline.ts';
 
 /** Else why there is none, in words that begin after the name of the file. */
@@ -20,7 +21,10 @@ export function predictionFor(pod: PodStop, { workloads, unreadable }: Result): 
   const candidates = fitting.length > 1 && named.length > 0 ? named : fitting;
   const [only, ...others] = candidates;
   const members = `${called} has the ${names.length === 1 ? 'member' : 'members'} ${names.join(', ')}`;
-  if (only !== undefined && others.length === 0) return good(predictionOf(names, only));
+  if (only !== undefined && others.length === 0) {
+    const stops = [...stopsOf(only)].filter(([name]) => names.includes(name));
+    return good({ of: titleOf(only), members: sinceFirstTerm(stops) });
+  }
   if (only !== undefined)
     return bad(`${members}, and so have ${candidates.map(titleOf).join(', ')}; name a file that has only one of them`);
   const [broken] = unreadable;
@@ -38,34 +42,22 @@ function titleOf({ workload: { kind, name, pod } }: CheckedWorkload): string {
   return cleanText(`${kind}/${name} of ${pod.source.path}`);
 }
 
-function stopsOf({ view: { containers, timeline } }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
-  const nameOf = (index: number): string | undefined => containers[index]?.sexton?.run?.member.name;
-  return new Map(timeline.containers.map((stop, index) => [nameOf(index) ?? stop.name, stop]));
-}
-
-function predictionOf(names: readonly string[], of: CheckedWorkload): Prediction {
-  const stops = [...stopsOf(of)].filter(([name]) => names.includes(name));
-  return { of: titleOf(of), members: sinceFirstTerm(stops) };
+function stopsOf({ view }: CheckedWorkload): ReadonlyMap<string, ContainerStop> {
+  return new Map(view.containers.map(({ member, stop }) => [member?.name ?? stop.name, stop]));
 }
 
 /** By the member's name, from the first TERM that one of them gets. */
 export function sinceFirstTerm(
   stops: readonly (readonly [name: string, stop: ContainerStop])[],
 ): ReadonlyMap<string, MemberPrediction> {
-  const first = {
-    minMs: Math.min(...stops.map(([, { term }]) => term.minMs)),
-    maxMs: Math.min(...stops.map(([, { term }]) => term.maxMs)),
-  };
+  const first = earliest(stops.map(([, { term }]) => term));
   const since = (ms: number): number => ms - first.maxMs;
-  const predicted = ([name, stop]: (typeof stops)[number]): [string, MemberPrediction] => [
-    name,
-    {
-      minMs: Math.max(0, since(stop.end.minMs)),
-      maxMs: stop.end.maxMs - first.minMs,
-      kill: stop.killed === 'never' && stop.mayKillItself ? 'maybe' : stop.killed,
-      bars: barsOf(stop, 0).map((bar) => ({ ...bar, fromMs: since(bar.fromMs), untilMs: since(bar.untilMs) })),
-      marks: marksOf(stop).map((mark) => ({ ...mark, atMs: since(mark.atMs) })),
-    },
-  ];
-  return new Map(stops.map(predicted));
+  const predicted = (stop: ContainerStop): MemberPrediction => ({
+    minMs: Math.max(0, since(stop.end.minMs)),
+    maxMs: stop.end.maxMs - first.minMs,
+    kill: stop.killed === 'never' && stop.mayKillItself ? 'maybe' : stop.killed,
+    bars: barsOf(stop, 0).map((bar) => ({ ...bar, fromMs: since(bar.fromMs), untilMs: since(bar.untilMs) })),
+    marks: marksOf(stop).map((mark) => ({ ...mark, atMs: since(mark.atMs) })),
+  });
+  return new Map(stops.map(([name, stop]) => [name, predicted(stop)]));
 }

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '../config/file/yaml.ts';
-import { nearest } from '../config/notation/nearest.ts';
-import { bad, choice, eachOf, good, type Parse, show } from '../config/notation/parse.ts';
+import { didYouMean, nearest } from '../config/notation/nearest.ts';
+import { choice, show } from '../config/notation/parse.ts';
 import { whyNoFile } from '../text/errors.ts';
-import { isRecord } from '../text/record.ts';
+import { isRecord, recordOf } from '../text/record.ts';
 import { SEVERITIES, type Severity } from './finding.ts';
 import { CHECK_FORMATS, TIMELINES } from './formats/names.ts';
 import type { Scenario } from './rules/rule.ts';
@@ -34,6 +34,10 @@ export type Given = {
 /** Thrown with what is wrong, and the remedy. */
 export class SettingError extends Error {}
 
+function refuse(flag: string, text: string, why: string): never {
+  throw new SettingError(`${flag} ${show(text)}: ${why}`);
+}
+
 export type Settings = ReturnType<typeof settingsOf>;
 
 export function settingsOf(given: Given) {
@@ -45,7 +49,7 @@ export function settingsOf(given: Given) {
     skip: (given.skip ?? []).flatMap((text) => rulesOf('--skip', text)),
     severities: new Map((given.severity ?? []).flatMap((text) => text.split(',').map(severityOf))),
     minor: ifGiven(given['kubernetes-version'], minorOf),
-    scenarios: ifGiven(given.scenario, scenariosOf) ?? [],
+    scenarios: given.scenario?.split(',').map(scenarioOf) ?? [],
     images: ifGiven(given.images, imagesOf) ?? new Map<string, ImageFacts>(),
     baseline: ifGiven(given.baseline, baselineOf) ?? new Set<string>(),
     timeline,
@@ -70,44 +74,32 @@ function outputOf(text: string): Output {
   const at = text.indexOf('=');
   const format = wordOf('--output', at < 0 ? text : text.slice(0, at), CHECK_FORMATS);
   const file = at < 0 ? undefined : text.slice(at + 1);
-  if (file === '')
-    throw new SettingError(`--output ${show(text)}: names no file; write ${format}=FILE, or ${format} alone`);
+  if (file === '') refuse('--output', text, `names no file; write ${format}=FILE, or ${format} alone`);
   return { format, file };
 }
 
 function wordOf<const Word extends string>(flag: string, text: string, words: readonly Word[]): Word {
   const parsed = choice(words)(text);
-  if (parsed.ok) return parsed.value;
-  throw new SettingError(`${flag} ${show(text)}: ${parsed.why}`);
+  return parsed.ok ? parsed.value : refuse(flag, text, parsed.why);
 }
 
 function rulesOf(flag: string, text: string): readonly string[] {
   return text.split(',').map((part) => {
     const id = part.trim().toUpperCase();
-    if (/^SX\d*$/.test(id) && RULE_IDS.some((rule) => rule.startsWith(id))) return id;
-    throw new SettingError(`${flag} ${show(part)}: no rule begins so; sexton check --list-rules names them`);
+    const isRight = /^SX\d*$/.test(id) && RULE_IDS.some((rule) => rule.startsWith(id));
+    return isRight ? id : refuse(flag, part, 'no rule begins so; sexton check --list-rules names them');
   });
 }
 
 function severityOf(text: string): readonly [string, Severity] {
   const [, id = '', word = ''] = /^(SX\d+)=(.*)$/.exec(text.trim()) ?? [];
-  if (!RULE_IDS.includes(id))
-    throw new SettingError(`--severity ${show(text)}: names no rule; write one such as SX301=error`);
+  if (!RULE_IDS.includes(id)) refuse('--severity', text, 'names no rule; write one such as SX301=error');
   return [id, wordOf('--severity', word, SEVERITIES)];
 }
 
 function minorOf(text: string): number {
   const [, minor] = /^v?1\.(\d+)(\..*)?$/.exec(text) ?? [];
-  if (minor === undefined)
-    throw new SettingError(`--kubernetes-version ${show(text)}: no version of Kubernetes; write one such as 1.36`);
-  return Number(minor);
-}
-
-/** `delete,node-shutdown=30/15,spot=25`. */
-function scenariosOf(text: string): readonly Scenario[] {
-  const parsed = eachOf(text, parseScenario);
-  if (!parsed.ok) throw new SettingError(`--scenario ${parsed.why}`);
-  return parsed.value;
+  return Number(minor ?? refuse('--kubernetes-version', text, 'no version of Kubernetes; write one such as 1.36'));
 }
 
 /** Sources: docs/stop.md. */
@@ -118,29 +110,31 @@ const CAPS: Readonly<Record<string, number | undefined>> = {
   'node-shutdown': 0,
 };
 
-function parseScenario(word: string): Parse<Scenario> {
+/** `delete`, `node-shutdown=30/15`, `spot=25`. */
+function scenarioOf(word: string): Scenario {
+  const flag = '--scenario';
   const [name = '', time] = word.split(/=(.*)/s);
   if (!Object.hasOwn(CAPS, name))
-    return bad(`${show(word)}: no such scenario; write some of ${Object.keys(CAPS).join(', ')}, as in spot=25`);
-  const [isRight, first, second] = /^(\d+)(?:\/(\d+))?$/.exec(time ?? '') ?? [];
-  if (time !== undefined && isRight === undefined)
-    return bad(`${show(word)}: ${show(time)} is no number of seconds; write ${name}=25`);
-  if (second !== undefined && name !== 'node-shutdown') return bad(`${show(word)}: only node-shutdown takes two times`);
-  const seconds = first === undefined ? undefined : Number(first) - Number(second ?? 0);
-  if (seconds !== undefined && seconds < 0) return bad(`${show(word)}: the critical pods take more than there is`);
-  return good({ name: word, capMs: seconds === undefined ? CAPS[name] : seconds * 1_000 });
+    refuse(flag, word, `no such scenario; write some of ${Object.keys(CAPS).join(', ')}, as in spot=25`);
+  if (time === undefined) return { name: word, capMs: CAPS[name] };
+  const [, first, second] = /^(\d+)(?:\/(\d+))?$/.exec(time) ?? [];
+  if (first === undefined) refuse(flag, word, `${show(time)} is no number of seconds; write ${name}=25`);
+  if (second !== undefined && name !== 'node-shutdown') refuse(flag, word, 'only node-shutdown takes two times');
+  const seconds = Number(first) - Number(second ?? 0);
+  if (seconds < 0) refuse(flag, word, 'the critical pods take more than there is');
+  return { name: word, capMs: seconds * 1_000 };
 }
 
 export function imagesOf(path: string): Images {
-  const recordOf = (value: unknown): Record<string, unknown> => record('--images', path, value);
-  const entries = Object.entries(recordOf(recordOf(jsonFile('--images', path)).images));
-  return new Map(entries.map(([name, facts]) => [familiarName(name), factsOf(path, name, recordOf(facts))]));
+  const { images } = record('--images', path, jsonFile('--images', path));
+  const entries = Object.entries(record('--images', path, images));
+  return new Map(entries.map(([name, value]) => [familiarName(name), factsOf(path, name, value)]));
 }
 
-function factsOf(path: string, name: string, facts: Record<string, unknown>): ImageFacts {
-  const wrong = wrongIn(facts);
-  if (wrong === undefined) return facts as ImageFacts;
-  const [key, [, what]] = wrong;
+function factsOf(path: string, name: string, value: unknown): ImageFacts {
+  const facts = record('--images', path, value);
+  const [key, [, what = ''] = []] = wrongIn(facts) ?? [];
+  if (key === undefined) return facts;
   throw new SettingError(`--images ${path}: ${show(name)}: ${key} must be ${what}`);
 }
 
@@ -177,11 +171,8 @@ function baselineOf(path: string): ReadonlySet<string> {
   const { findings } = record('--baseline', path, jsonFile('--baseline', path));
   if (!Array.isArray(findings))
     throw new SettingError(`--baseline ${path}: holds no findings; write it with sexton check -o json=${path}`);
-  return new Set(
-    findings.flatMap((finding: { fingerprint?: unknown } | null) =>
-      typeof finding?.fingerprint === 'string' ? [finding.fingerprint] : [],
-    ),
-  );
+  const prints = findings.map((finding) => recordOf(finding).fingerprint);
+  return new Set(prints.filter((print) => typeof print === 'string'));
 }
 
 function jsonFile(flag: string, path: string): unknown {
@@ -230,19 +221,17 @@ function parsed(path: string, text: string): Given {
   if (text.trim() === '') return {};
   const yaml = parseYaml(text);
   if (!yaml.ok) throw new SettingError(`${path}: ${yaml.why}`);
-  if (typeof yaml.value !== 'object' || yaml.value === null || Array.isArray(yaml.value))
+  if (!isRecord(yaml.value))
     throw new SettingError(`${path}: holds no keys; write one a line, such as fail-on: warning`);
   const given: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(yaml.value as Record<string, unknown>)) {
-    if (TEXT_KEYS.some((one) => one === key) && typeof value === 'string') given[key] = value;
-    else if (LIST_KEYS.some((one) => one === key)) given[key] = listOf(path, key, value);
-    else {
+  for (const [key, value] of Object.entries(yaml.value)) {
+    if (LIST_KEYS.some((one) => one === key)) given[key] = listOf(path, key, value);
+    else if (!TEXT_KEYS.some((one) => one === key)) {
       const known = [...TEXT_KEYS, ...LIST_KEYS];
-      const near = nearest(key, known);
-      const isKnown = known.some((one) => one === key);
-      const remedy = near === undefined ? `keys are ${known.join(', ')}` : `did you mean ${near}?`;
-      throw new SettingError(`${path}: ${show(key)}: ${isKnown ? 'must be a single value' : `no such key; ${remedy}`}`);
-    }
+      const remedy = didYouMean(nearest(key, known), `keys are ${known.join(', ')}`);
+      throw new SettingError(`${path}: ${show(key)}: no such key; ${remedy}`);
+    } else if (typeof value === 'string') given[key] = value;
+    else throw new SettingError(`${path}: ${show(key)}: must be a single value`);
   }
   return given;
 }

@@ -1,7 +1,7 @@
 /** `inject.sexton.dev/drain: 5s`, `inject.sexton.dev/drain.web: 5s`: what a person says about a pod and its containers. */
 import type { Pod } from '../check/input/pod.ts';
 import { FLAGS, KEYS, type Key } from '../config/flags.ts';
-import { nearest } from '../config/notation/nearest.ts';
+import { didYouMean, nearest } from '../config/notation/nearest.ts';
 import { show } from '../config/notation/parse.ts';
 import { refuse } from './refusal.ts';
 
@@ -12,7 +12,9 @@ export const ROLES = ['main', 'sidecar', 'skip'] as const;
 export type Word = (typeof ROLES)[number];
 
 /** These follow from what is injected. */
-export const OWN: readonly Key[] = ['graveyard', 'session', 'role', 'name', 'mains'];
+const OWN: readonly Key[] = ['graveyard', 'session', 'role', 'name', 'mains'];
+/** Those that a person may give. */
+export const GIVEN = KEYS.filter((key) => !OWN.includes(key));
 
 export function isDisabled({ annotations }: Pod): boolean {
   return annotations.get(PREFIX + SWITCH) === 'disabled';
@@ -25,7 +27,7 @@ export function roleOf({ annotations }: Pod, container: string): Word | undefine
 
 /** The flags that the annotations give a container; those that name it beat those of the pod. */
 export function flagsOf({ annotations }: Pod, container: string): ReadonlyMap<Key, string> {
-  const given = KEYS.filter((key) => !OWN.includes(key)).map((key) => {
+  const given = GIVEN.map((key) => {
     const name = `${PREFIX}${FLAGS[key].name}`;
     return [key, annotations.get(`${name}.${container}`) ?? annotations.get(name)] as const;
   });
@@ -34,25 +36,16 @@ export function flagsOf({ annotations }: Pod, container: string): ReadonlyMap<Ke
 
 /** A word that is none would be passed over in silence. */
 export function refuseUnknown({ annotations, containers }: Pod): void {
-  const flags = KEYS.filter((key) => !OWN.includes(key));
-  const words = [SWITCH, 'undo', 'role', ...flags.map((key) => FLAGS[key].name)];
+  const words = [SWITCH, 'undo', 'role', ...GIVEN.map((key) => FLAGS[key].name)];
   const names = containers.map(({ name }) => name);
   for (const [annotation, text] of annotations) {
     if (!annotation.startsWith(PREFIX)) continue;
     const [, word = '', container] = /^([^.]*)(?:\.(.*))?$/s.exec(annotation.slice(PREFIX.length)) ?? [];
-    const key = flags.find((one) => FLAGS[one].name === word);
-    const problem =
-      word === SWITCH
-        ? problemOf(text, ['enabled', 'disabled'])
-        : word === 'role'
-          ? problemOf(text, ROLES)
-          : key && problemOfFlag(key, text);
     if (!words.includes(word)) {
       const near = nearest(word, words);
-      refuse(
-        `${annotation}: no such annotation; ${near === undefined ? 'see docs/inject.md' : `did you mean ${PREFIX}${near}?`}`,
-      );
+      refuse(`${annotation}: no such annotation; ${didYouMean(near && PREFIX + near, 'see docs/inject.md')}`);
     }
+    const problem = problemOf(word, text);
     if (problem !== undefined) refuse(`${annotation}: ${show(text)}: ${problem}`);
     if (word === SWITCH && container !== undefined)
       refuse(`${annotation}: names a container; write ${PREFIX}role.${container}: skip`);
@@ -63,11 +56,11 @@ export function refuseUnknown({ annotations, containers }: Pod): void {
   }
 }
 
-function problemOf(text: string, words: readonly string[]): string | undefined {
-  return words.includes(text) ? undefined : `must be one of ${words.join(', ')}`;
-}
-
-function problemOfFlag(key: Key, text: string): string | undefined {
-  const parsed = FLAGS[key].parse(text);
-  return parsed.ok ? undefined : parsed.why;
+function problemOf(word: string, text: string): string | undefined {
+  const choices = word === SWITCH ? ['enabled', 'disabled'] : word === 'role' ? ROLES : undefined;
+  if (choices !== undefined)
+    return choices.some((one) => one === text) ? undefined : `must be one of ${choices.join(', ')}`;
+  const key = GIVEN.find((one) => FLAGS[one].name === word);
+  const parsed = key && FLAGS[key].parse(text);
+  return parsed?.ok === false ? parsed.why : undefined;
 }

@@ -5,7 +5,7 @@ import { type Fixed, inPasses } from '../check/fix.ts';
 import type { Located } from '../check/input/located.ts';
 import { objectsOf, type Workload } from '../check/input/objects.ts';
 import { positionAt, type Source } from '../check/input/source.ts';
-import { type Input, readInputs, type Unreadable } from '../check/input/texts.ts';
+import { type Input, type Inputs, readInputs } from '../check/input/texts.ts';
 import type { Images } from '../check/stop/images.ts';
 import { podViewOf } from '../check/stop/plan.ts';
 import { type Roster, rosterOf } from './members.ts';
@@ -28,13 +28,10 @@ export interface Outcome extends Roster {
   readonly refusal: Refusal | undefined;
 }
 
-export interface Injected {
+export interface Injected extends Pick<Inputs, 'unreadable' | 'objectless'> {
   readonly changes: readonly Fixed[];
   readonly outcomes: readonly Outcome[];
   readonly passedOver: readonly PassedOver[];
-  readonly unreadable: readonly Unreadable[];
-  /** Paths of texts without an object of Kubernetes. */
-  readonly objectless: ReadonlySet<string>;
 }
 
 type Texts = readonly Input[];
@@ -49,15 +46,16 @@ export async function inject(inputs: Texts, options: Options): Promise<Injected>
     const undone = eachOf(read(inputs), refusals, undoEdits);
     const plain = edited(inputs, undone);
     const { edits, rosters } = await injected(read(plain), refusals, options);
-    await verify(plain, edited(plain, edits), { refusals, rosters, images: options.images });
+    await verify(plain, edits, refusals, rosters, options.images);
     return { passes: [undone, edits], rosters };
   });
 }
 
 export async function uninject(inputs: Texts): Promise<Injected> {
-  return await untilNoneIsRefused(inputs, async (refusals) => {
-    return { passes: [eachOf(read(inputs), refusals, undoEdits)], rosters: [] };
-  });
+  return await untilNoneIsRefused(inputs, async (refusals) => ({
+    passes: [eachOf(read(inputs), refusals, undoEdits)],
+    rosters: [],
+  }));
 }
 
 /** A pod that is refused stays as it was, with what an earlier version injected: all others are then done again. */
@@ -72,12 +70,8 @@ async function untilNoneIsRefused(
     const before = refusals.size;
     const { passes, rosters } = await attempt(refusals);
     if (refusals.size > before) continue;
-    const changes = sources.map((source, at) => {
-      return inPasses(
-        source,
-        passes.map((edits) => edits[at] ?? []),
-      );
-    });
+    const editsAt = (at: number) => passes.map((edits) => edits[at] ?? []);
+    const changes = sources.map((source, at) => inPasses(source, editsAt(at)));
     const outcomes = workloads.map(({ kind, name, object, pod: { source } }, at) => ({
       path: source.path,
       line: positionAt(source, object.start).line,
@@ -85,13 +79,8 @@ async function untilNoneIsRefused(
       refusal: refusals.get(at),
       ...(rosters[at] ?? NOBODY),
     }));
-    return {
-      changes: changes.filter(({ source, text }) => text !== source.text),
-      outcomes,
-      passedOver,
-      unreadable,
-      objectless,
-    };
+    const changed = changes.filter(({ source, text }) => text !== source.text);
+    return { changes: changed, outcomes, passedOver, unreadable, objectless };
   }
 }
 
@@ -160,14 +149,9 @@ async function injected(plain: Read, refusals: Refusals, { images, version, ...w
   return { edits, rosters };
 }
 
-interface Expected {
-  readonly refusals: Refusals;
-  readonly rosters: Rosters;
-  readonly images: Images;
-}
-
 /** What was written is read again, as Kubernetes and `sexton run` will do, and taken out again. */
-async function verify(plain: Texts, after: Texts, { refusals, rosters, images }: Expected): Promise<void> {
+async function verify(plain: Texts, edits: Edits, refusals: Refusals, rosters: Rosters, images: Images): Promise<void> {
+  const after = edited(plain, edits);
   const result = read(after);
   const { objects, workloads, sources } = result;
   const views = await Promise.all(workloads.map((workload) => podViewOf(workload, objects, images)));

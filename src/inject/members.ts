@@ -2,7 +2,7 @@
 
 import { at, isTrueAt, textAt } from '../check/input/located.ts';
 import type { Container, Pod } from '../check/input/pod.ts';
-import { isAgent, isInjected, isProxy } from '../check/rules/sidecars.ts';
+import { isHelper, isInjected } from '../check/rules/sidecars.ts';
 import { factsOfImage, type ImageFacts, type Images } from '../check/stop/images.ts';
 import type { ContainerView, PodView } from '../check/stop/plan.ts';
 import { LEAST_MS } from '../check/stop/timeline.ts';
@@ -86,15 +86,13 @@ function whySkipped(pod: Pod, container: Container): string | undefined {
 function sidecarsOf(pod: Pod, views: readonly ContainerView[]): readonly ContainerView[] {
   const told = (one: ContainerView, role: string): boolean => roleOf(pod, one.container.name) === role;
   const open = views.filter((one) => !told(one, 'main') && !told(one, 'sidecar'));
-  const known = open.filter(({ container }) => isProxy(container) || isAgent(container));
+  const known = open.filter(({ container }) => isHelper(container));
   const others = open.filter((one) => !known.includes(one));
-  const hasMain = others.length > 0 || views.some((one) => told(one, 'main'));
+  const isMainTold = views.some((one) => told(one, 'main'));
+  const hasMain = others.length > 0 || isMainTold;
   const unclear = hasMain ? others : open;
   // In a pod that runs on, a container more that counts as a main changes nothing.
-  if (
-    pod.policy !== 'Always' &&
-    (unclear.length > 1 || (unclear.length === 1 && views.some((one) => told(one, 'main'))))
-  ) {
+  if (pod.policy !== 'Always' && unclear.length > (isMainTold ? 0 : 1)) {
     const names = unclear.map(({ container }) => container.name);
     refuse(`which of ${names.join(', ')} does the work? Set ${PREFIX}role.${names.at(-1)}: sidecar, or main, or skip`);
   }
@@ -174,10 +172,15 @@ function derived(view: ContainerView, role: Member['role'], argv: readonly strin
     flags.push(['gracePeriod', FLAGS.gracePeriod.format(graceMs)]);
   }
   if (presetOf(startedBy(argv).program) !== undefined) flags.push(['stop', 'auto']);
-  const signal = signalNumber(stopSignal ?? 'TERM');
-  if (signal !== undefined && signal !== SIGTERM && signal !== SIGINT)
-    flags.push(['stopSignals', FLAGS.stopSignals.format([SIGTERM, SIGINT, signal])]);
+  const signal = otherSignal(stopSignal);
+  if (signal !== undefined) flags.push(['stopSignals', FLAGS.stopSignals.format([SIGTERM, SIGINT, signal])]);
   return flags;
+}
+
+/** A stop signal that sexton does not take for a stop request by itself; undefined: it is none, or not known. */
+export function otherSignal(text: string | undefined): number | undefined {
+  const signal = signalNumber(text ?? '');
+  return signal === SIGTERM || signal === SIGINT ? undefined : signal;
 }
 
 function ruleText({ action, except, codes }: Container['rules'][number]): string {

@@ -1,8 +1,9 @@
 /** What is added to a pod: the edits of its text, and what each has inserted. */
 import { type Data, insertItems, insertKey } from '../check/edits.ts';
 import type { Edit } from '../check/finding.ts';
-import { at, itemsAt, type Located, type LocatedMap, textAt } from '../check/input/located.ts';
+import { at, type Located, type LocatedMap } from '../check/input/located.ts';
 import type { Container, Pod } from '../check/input/pod.ts';
+import { UID } from '../check/rules/common.ts';
 import type { Delivery } from './delivery.ts';
 import type { Member } from './members.ts';
 import { refuse } from './refusal.ts';
@@ -14,35 +15,28 @@ export interface Way {
   readonly image: string;
 }
 
-interface Pieces {
-  readonly edits: readonly Edit[];
-  readonly inserted: readonly Inserted[];
-}
-
 const VOLUME = 'sexton';
 const GRAVEYARD = 'graveyard';
-const POD_UID = 'SEXTON_POD_UID';
-export const UID = { name: POD_UID, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } };
 
 /** `shared`: what stands in the text once, and means several places. Throws a Refusal. */
-export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared: ReadonlySet<Located>): Pieces {
+export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared: ReadonlySet<Located>) {
   const isAlone = members.length === 1;
   const edits: Edit[] = [];
   const inserted: Inserted[] = [];
   refuseTaken(pod, members, way, isAlone);
   for (const { container, words } of members) {
-    const { name, node } = container;
-    const path = `containers/${name}`;
+    const { name, node, env } = container;
+    const path = `containers/${name}/`;
     addItems(node, path, 'command', words, '0');
     addItems(node, path, 'volumeMounts', mountsOf(way, isAlone), VOLUME);
-    if (!isAlone && !container.env.has(POD_UID)) addItems(node, path, 'env', [UID], POD_UID);
+    if (!isAlone && !env.has(UID.name)) addItems(node, path, 'env', [UID], UID.name);
   }
   if (way.deliver === 'init-container') addItems(pod.spec, '', 'initContainers', [initContainer(way)], VOLUME);
   addItems(pod.spec, '', 'volumes', volumesOf(way, isAlone), VOLUME);
   return { edits, inserted };
 
   function addItems(map: LocatedMap, above: string, key: string, items: readonly Data[], first: string): void {
-    const path = above === '' ? key : `${above}/${key}`;
+    const path = above + key;
     const list = at(map, key);
     if (shared.has(list ?? map)) refuse(`${path} is an alias, or what an alias or a merge key means; write it out`);
     const [edit] =
@@ -56,22 +50,16 @@ export function piecesOf(pod: Pod, members: readonly Member[], way: Way, shared:
   }
 }
 
-export function mountsOf(way: Way, isAlone: boolean): readonly Data[] {
-  return [mountOf(way), ...(isAlone ? [] : [{ name: GRAVEYARD, mountPath: `/${GRAVEYARD}` }])];
+export function mountsOf({ deliver }: Way, isAlone: boolean): readonly Data[] {
+  const how = deliver === 'image-volume' ? { subPath: 'sexton' } : { readOnly: true };
+  const own = { name: VOLUME, mountPath: '/sexton', ...how };
+  return isAlone ? [own] : [own, { name: GRAVEYARD, mountPath: `/${GRAVEYARD}` }];
 }
 
-function mountOf({ deliver }: Way): Data {
-  const mount = { name: VOLUME, mountPath: '/sexton' };
-  return deliver === 'image-volume' ? { ...mount, subPath: 'sexton' } : { ...mount, readOnly: true };
-}
-
-export function volumesOf(way: Way, isAlone: boolean): readonly Data[] {
-  return [volumeOf(way), ...(isAlone ? [] : [{ name: GRAVEYARD, emptyDir: {} }])];
-}
-
-function volumeOf({ deliver, image }: Way): Data {
-  if (deliver === 'init-container') return { name: VOLUME, emptyDir: { sizeLimit: '150Mi' } };
-  return { name: VOLUME, image: { reference: image, pullPolicy: 'IfNotPresent' } };
+export function volumesOf({ deliver, image }: Way, isAlone: boolean): readonly Data[] {
+  const ofImage = { name: VOLUME, image: { reference: image, pullPolicy: 'IfNotPresent' } };
+  const own = deliver === 'image-volume' ? ofImage : { name: VOLUME, emptyDir: { sizeLimit: '150Mi' } };
+  return isAlone ? [own] : [own, { name: GRAVEYARD, emptyDir: {} }];
 }
 
 /** As the level "restricted" wants it. Requests that are the limits leave a pod "Guaranteed". */
@@ -104,8 +92,7 @@ function refuseTaken(pod: Pod, members: readonly Member[], { deliver }: Way, isA
     const holder = members.find(({ container }) => holds(container));
     if (holder !== undefined) refuse(`${holder.container.name} mounts something at /${name}; mount it elsewhere`);
   }
-  const inits = itemsAt(pod.spec, 'initContainers').concat(itemsAt(pod.spec, 'containers'));
-  if (deliver === 'init-container' && inits.some((one) => textAt(one, 'name') === VOLUME))
+  if (deliver === 'init-container' && [...pod.inits, ...pod.containers].some(({ name }) => name === VOLUME))
     refuse(`the container name ${VOLUME} is taken; rename yours`);
 }
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { type Data, insertKey, written } from '../check/edits.ts';
 import type { Edit } from '../check/finding.ts';
 import { at, entriesAt, type Located, textAt } from '../check/input/located.ts';
-import { templateOf, type Workload } from '../check/input/objects.ts';
+import type { Workload } from '../check/input/objects.ts';
 import { trimmed } from '../check/input/source.ts';
 import { UNDO } from './annotations.ts';
 import { refuse } from './refusal.ts';
@@ -27,14 +27,11 @@ function digestOf(text: string): string {
 
 /** The edit that adds the annotation, in the last place so that it can note all others. */
 export function undoNote(
-  workload: Workload,
+  { template, pod: { source } }: Workload,
   inserted: readonly Inserted[],
   version: string,
   shared: ReadonlySet<Located>,
 ): readonly Edit[] {
-  const template = templateOf(workload);
-  if (template === undefined) return [];
-  const { source } = workload.pod;
   const metadata = at(template, 'metadata');
   const annotations = at(metadata, 'annotations');
   if (shared.has(annotations ?? metadata ?? template))
@@ -60,9 +57,8 @@ export function undoNote(
 }
 
 /** What takes out all that was injected; throws a Refusal where it was changed since. */
-export function undoEdits(workload: Workload): readonly Edit[] {
-  const { source, spec } = workload.pod;
-  const note = entriesAt(templateOf(workload), 'metadata', 'annotations').get(UNDO)?.value;
+export function undoEdits({ template, pod: { source, spec } }: Workload): readonly Edit[] {
+  const note = entriesAt(template, 'metadata', 'annotations').get(UNDO)?.value;
   if (note === undefined) return [];
   const { own, edits } = noteOf(textAt(note) ?? '');
   const removed = Object.entries(edits).map(([path, [back, length, digest]]) => {
@@ -95,8 +91,7 @@ function noteOf(text: string): { readonly own: Note; readonly edits: Readonly<Re
 }
 
 function isNote(value: unknown): value is Note {
-  if (!Array.isArray(value)) return false;
-  const [back, length, digest] = value;
+  const [back, length, digest] = Array.isArray(value) ? value : [];
   return Number.isInteger(back) && Number.isInteger(length) && typeof digest === 'string';
 }
 

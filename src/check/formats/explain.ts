@@ -11,6 +11,7 @@ export function rulesText(width: number): string {
 export function ruleText(rule: Rule): string {
   const { id, severity, title, why, remedy, isFixable } = rule;
   const head = `${id} (${severity}${isFixable ? ', --fix' : ''}): ${title}.`;
+  const indented = (text: string): string => text.trimEnd().replaceAll(/^(?=.)/gm, '    ');
   return explained(rule, [head, `${why}\n${remedy}`], indented, '');
 }
 
@@ -51,8 +52,4 @@ function ignoringOf({ id, on }: Rule, quote: string): string {
     default:
       return on satisfies never;
   }
-}
-
-function indented(text: string): string {
-  return text.trimEnd().replaceAll(/^(?=.)/gm, '    ');
 }

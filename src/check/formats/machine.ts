@@ -1,10 +1,10 @@
 /** Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit. */
 import type { Result } from '../check.ts';
-import { type Finding, SEVERITIES, type Severity } from '../finding.ts';
-import { fingerprintsOf } from '../fingerprint.ts';
+import { type Finding, fingerprintsOf, SEVERITIES } from '../finding.ts';
 import { positionAt, trimmed } from '../input/source.ts';
 import { RULE_IDS } from '../rules/table.ts';
 import type { Interval } from '../stop/interval.ts';
+import { placeText } from './text.ts';
 
 /** Raised with every change that a reader of version 1 would not understand. */
 export const CHECK_VERSION = 1;
@@ -115,8 +115,6 @@ function listOf(items: unknown) {
   return { type: 'array', items } as const;
 }
 
-const GITHUB_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'notice' };
-
 /** Workflow commands: github.com/actions/toolkit, packages/core/src/command.ts has the escapes. */
 export function githubOf({ findings, unreadable }: Result): string {
   const lines = findings.map(({ rule, severity, message, place }) => {
@@ -125,7 +123,8 @@ export function githubOf({ findings, unreadable }: Result): string {
     const end = positionAt(source, trimmed(source, place).end).line;
     // A column is for a finding within one line.
     const where = end === line ? `line=${line},col=${column}` : `line=${line},endLine=${end}`;
-    return `::${GITHUB_LEVELS[severity]} file=${property(source.path)},${where},title=${property(`sexton ${rule}`)}::${data(message)}`;
+    const level = severity === 'info' ? 'notice' : severity;
+    return `::${level} file=${property(source.path)},${where},title=${property(`sexton ${rule}`)}::${data(message)}`;
   });
   const broken = unreadable.map(
     ({ path, line, why }) => `::error file=${property(path)}${line === undefined ? '' : `,line=${line}`}::${data(why)}`,
@@ -149,10 +148,9 @@ function property(text: string): string {
 export function junitOf(result: Result): string {
   const paths = new Set([...result.sources, ...result.unreadable].map(({ path }) => path));
   const suites = [...paths].map((path) => suiteOf(path, result));
-  const failures = suites.reduce((sum, suite) => sum + suite.failures, 0);
-  const errors = suites.reduce((sum, suite) => sum + suite.errors, 0);
-  const tests = suites.reduce((sum, suite) => sum + suite.tests, 0);
-  const root = `<testsuites name="sexton check" tests="${tests}" failures="${failures}" errors="${errors}" time="0">`;
+  const all = (of: 'tests' | 'failures' | 'errors') => suites.reduce((sum, suite) => sum + suite[of], 0);
+  const counts = `tests="${all('tests')}" failures="${all('failures')}" errors="${all('errors')}"`;
+  const root = `<testsuites name="sexton check" ${counts} time="0">`;
   const texts = suites.map(({ text }) => text).join('');
   return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n${texts}</testsuites>\n`;
 }
@@ -167,7 +165,7 @@ function suiteOf(path: string, { findings, unreadable }: Result) {
     return caseOf(path, `${rule} ${subject}`, failure);
   });
   const errors = broken.map(({ line, why }) => {
-    const text = xml(`${path}${line === undefined ? '' : `:${line}`}: ${why}`);
+    const text = xml(`${placeText(path, line)}: ${why}`);
     return caseOf(path, 'read', `<error type="unreadable" message="${xml(why)}">${text}</error>`);
   });
   const all = [...failures, ...errors];

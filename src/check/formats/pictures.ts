@@ -7,7 +7,7 @@ import { type Finding, SEVERITIES } from '../finding.ts';
 import { positionAt } from '../input/source.ts';
 import { ruleNamed } from '../rules/table.ts';
 import { intervalText } from '../stop/interval.ts';
-import { findingsOf, otherFindings, summaryOf } from './text.ts';
+import { findingsOf, otherFindings, placeText, summaryOf } from './text.ts';
 import { endText, timelineChart, timelineSentence } from './timeline.ts';
 
 export function workloadSvg(one: CheckedWorkload, result: Result): string {
@@ -23,7 +23,7 @@ export function checkPage(result: Result): string {
   const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
   const [only] = workloads;
   const named = workloads.length === 1 && only !== undefined ? nameOf(only) : `${workloads.length} workloads`;
-  const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(path, line), cleanText(why)]);
+  const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(cleanText(path), line), cleanText(why)]);
   return pageHtml(`How ${named} will stop`, [
     `<p>${prose(summaryOf(result).trimEnd())}</p>`,
     ...sectionsHtml(
@@ -58,13 +58,9 @@ function findingsTable(findings: readonly Finding[]): string {
     `${rule} ${severity}`,
     cleanText(message),
     ruleNamed(rule).remedy,
-    placeText(place.source.path, positionAt(place.source, place.start).line),
+    placeText(cleanText(place.source.path), positionAt(place.source, place.start).line),
   ]);
   return tableHtml(['rule', 'finding', 'remedy', 'place'], rows);
-}
-
-function placeText(path: string, line: number | undefined): string {
-  return `${cleanText(path)}${line === undefined ? '' : `:${line}`}`;
 }
 
 function nameOf({ workload: { kind, name } }: CheckedWorkload): string {

@@ -1,12 +1,9 @@
 /** Findings as SARIF 2.1.0, with the page of each rule, fixes as exact replacements, and fingerprints. */
 import type { Result } from '../check.ts';
-import type { Finding, Severity } from '../finding.ts';
-import { fingerprintsOf } from '../fingerprint.ts';
+import { type Finding, fingerprintsOf, type Severity } from '../finding.ts';
 import { type Place, type Position, positionAt, type Source } from '../input/source.ts';
 import { RULES, ruleNamed } from '../rules/table.ts';
 import { ruleMarkdown } from './explain.ts';
-
-const SARIF_LEVELS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' };
 
 /** docs.oasis-open.org/sarif/sarif/v2.1.0 */
 export function sarifOf(result: Result, version: string): string {
@@ -16,7 +13,7 @@ export function sarifOf(result: Result, version: string): string {
     shortDescription: { text: rule.title },
     fullDescription: { text: rule.why },
     help: { text: rule.remedy, markdown: ruleMarkdown(rule) },
-    defaultConfiguration: { level: SARIF_LEVELS[rule.severity] },
+    defaultConfiguration: { level: levelOf(rule.severity) },
   }));
   const sarif = {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
@@ -38,7 +35,7 @@ export function sarifOf(result: Result, version: string): string {
         results: result.findings.map((finding) => ({
           ruleId: finding.rule,
           ruleIndex: RULES.findIndex(({ id }) => id === finding.rule),
-          level: SARIF_LEVELS[finding.severity],
+          level: levelOf(finding.severity),
           message: { text: finding.message },
           locations: [
             {
@@ -53,6 +50,10 @@ export function sarifOf(result: Result, version: string): string {
     ],
   };
   return `${JSON.stringify(sarif, null, 2)}\n`;
+}
+
+function levelOf(severity: Severity): string {
+  return severity === 'info' ? 'note' : severity;
 }
 
 function physical(path: string, region: object) {

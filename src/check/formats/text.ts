@@ -21,14 +21,13 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
       withTimeline && hasMoments ? [`\n${chartLines(timelineChart(view.timeline, own), style).join('\n')}\n`] : [];
     parts.push([`${clean(subject)}  ${grace}\n`, ...drawn, ...own.map((one) => line(one, style))].join(''));
   }
-  const rest = otherFindings(result);
-  if (rest.length > 0) parts.push(rest.map((one) => line(one, style)).join(''));
+  const rest = otherFindings(result).map((one) => line(one, style));
   const unread = result.unreadable.map(
-    ({ path, line: at, why }) => `${clean(path)}${at === undefined ? '' : `:${at}`} not read: ${clean(why)}\n`,
+    ({ path, line: at, why }) => `${placeText(clean(path), at)} not read: ${clean(why)}\n`,
   );
-  if (unread.length > 0) parts.push(unread.join(''));
-  if (result.findings.length > FEW) parts.push(byRule(result.findings));
-  const text = [...parts, summaryOf(result)].join('\n');
+  const counts = result.findings.length > FEW ? byRule(result.findings) : '';
+  parts.push(rest.join(''), unread.join(''), counts, summaryOf(result));
+  const text = parts.filter((part) => part !== '').join('\n');
   // GitHub's runner takes a line that begins so as a command.
   return text.replaceAll(/^([^\S\n]*):(?=:)/gm, '$1?');
 }
@@ -77,6 +76,10 @@ export function summaryOf({ findings, ignored, workloads, others, passedOver, un
     ...(unreadable.length > 0 ? [`${plural(unreadable.length, 'document')} not read`] : []),
   ];
   return `${parts.join(', ')}\n`;
+}
+
+export function placeText(path: string, line: number | undefined): string {
+  return line === undefined ? path : `${path}:${line}`;
 }
 
 function plural(count: number, noun: string): string {

@@ -42,19 +42,19 @@ function rowOf(stop: ContainerStop, fromMs: number): Row {
 export function barsOf(stop: ContainerStop, fromMs: number): readonly Bar[] {
   const { hookEnd, term, told, end, plan } = stop;
   const last = lastMs(stop);
-  const [hooked, asked, signalled] = [hookEnd.maxMs, term.maxMs, told.maxMs].map((ms) => Math.min(ms, last));
-  const sure = Math.max(signalled ?? 0, Math.min(end.minMs, last));
-  const ends: readonly (readonly [Paint, string, number | undefined])[] = [
+  const waiting = plan.waitsFor.length > 0 ? 'hold' : 'drain';
+  const ends: readonly (readonly [Paint, string, untilMs: number])[] = [
     ['run', 'running', 0],
-    ['pre-stop', 'preStop hook', hooked],
-    ['hold', 'hold', asked],
-    [plan.waitsFor.length > 0 ? 'hold' : 'drain', plan.waitsFor.length > 0 ? 'hold' : 'drain', signalled],
-    ['stop', 'stopping', sure],
+    ['pre-stop', 'preStop hook', hookEnd.maxMs],
+    ['hold', 'hold', term.maxMs],
+    [waiting, waiting, told.maxMs],
+    ['stop', 'stopping', Math.max(told.maxMs, end.minMs)],
     ['maybe', 'may still run', last],
   ];
   const bars: Bar[] = [];
   let from = fromMs;
-  for (const [paint, name, until = from] of ends) {
+  for (const [paint, name, untilMs] of ends) {
+    const until = Math.min(untilMs, last);
     const label = paint === 'maybe' ? name : `${name} ${seconds(until - from)}`;
     if (until > from) bars.push({ paint, fromMs: from, untilMs: until, name, label });
     from = Math.max(from, until);

@@ -1,6 +1,7 @@
 /** Saved images: OCI layouts (github.com/opencontainers/image-spec, image-layout.md), and archives of `docker save`. */
 
 import { recordOf } from '../../text/record.ts';
+import type { ImageFacts } from '../stop/images.ts';
 import { type Blobs, ImageError } from './blobs.ts';
 
 export interface SavedImage {
@@ -13,13 +14,7 @@ export interface SavedImage {
 }
 
 /** What the lock says of an image besides its configuration. */
-export interface Origin {
-  readonly digest?: string;
-  /** `linux/amd64`. */
-  readonly platform?: string;
-  /** What it was read from. */
-  readonly from: string;
-}
+type Origin = Pick<ImageFacts, 'digest' | 'platform' | 'from'>;
 
 export function originOf(from: string, digest: unknown, { os, architecture }: Record<string, unknown>): Origin {
   return {
@@ -62,37 +57,33 @@ function imagesOfLayout(blobs: Blobs): readonly SavedImage[] {
 function imageOf(blobs: Blobs, descriptor: Record<string, unknown>, depth: number): SavedImage | undefined {
   if (depth > MAX_DEPTH) throw new ImageError('its indexes are nested too deeply');
   const names = namesOf(recordOf(descriptor.annotations));
-  const content = recordOf(blobs.json(blobPath(descriptor.digest)));
+  const content = blobOf(blobs, descriptor.digest);
   if (Array.isArray(content.manifests)) {
-    const [chosen, ...rest] = inOrder(
-      content.manifests
-        .map(recordOf)
-        .filter((one) => !isOther(one))
-        .map(named),
-    );
+    const own = content.manifests.map(recordOf).filter((one) => !isOther(one));
+    const [chosen, ...rest] = inOrder(own.map(named));
     const image = chosen && imageOf(blobs, chosen[1], depth + 1);
-    const own = typeof descriptor.digest === 'string' && { digest: descriptor.digest };
+    const digest = typeof descriptor.digest === 'string' && { digest: descriptor.digest };
     // What was saved may lack platforms that its index names.
     const others = rest.flatMap(([platform, one]) => {
       const config = blobs.has(blobPath(one.digest)) ? configIfThere(blobs, one) : undefined;
       return config === undefined ? [] : [[platform, config] as const];
     });
     const all = names.length > 0 ? names : (image?.names ?? []);
-    return image && { ...image, names: all, origin: { ...image.origin, ...own }, others: new Map(others) };
+    return image && { ...image, names: all, origin: { ...image.origin, ...digest }, others: new Map(others) };
   }
   const { mediaType = IMAGE_CONFIGS[0], digest } = recordOf(content.config);
   // An attestation, a chart, or another artifact.
   if (!IMAGE_CONFIGS.includes(String(mediaType)) || !Array.isArray(content.layers) || isOther(descriptor))
     return undefined;
-  const whole = recordOf(blobs.json(blobPath(digest)));
+  const whole = blobOf(blobs, digest);
   return { names, config: recordOf(whole.config), origin: originOf('OCI layout', descriptor.digest, whole) };
 }
 
 const IMAGE_CONFIGS = ['application/vnd.oci.image.config.v1+json', 'application/vnd.docker.container.image.v1+json'];
 
 function configIfThere(blobs: Blobs, descriptor: Record<string, unknown>): Record<string, unknown> | undefined {
-  const { digest } = recordOf(recordOf(blobs.json(blobPath(descriptor.digest))).config);
-  return blobs.has(blobPath(digest)) ? recordOf(recordOf(blobs.json(blobPath(digest))).config) : undefined;
+  const { digest } = recordOf(blobOf(blobs, descriptor.digest).config);
+  return blobs.has(blobPath(digest)) ? recordOf(blobOf(blobs, digest).config) : undefined;
 }
 
 type Named<T> = readonly [platform: string, one: T];
@@ -118,6 +109,10 @@ function isOther({ platform, artifactType }: Record<string, unknown>): boolean {
 function namesOf(annotations: Record<string, unknown>): readonly string[] {
   const whole = annotations['io.containerd.image.name'] ?? annotations['org.opencontainers.image.ref.name'];
   return typeof whole === 'string' && /[/:]/.test(whole) ? [whole] : [];
+}
+
+function blobOf(blobs: Blobs, digest: unknown): Record<string, unknown> {
+  return recordOf(blobs.json(blobPath(digest)));
 }
 
 function blobPath(digest: unknown): string {

@@ -14,7 +14,6 @@ export interface ComposeService {
   readonly command: readonly string[] | undefined;
   readonly env: ReadonlyMap<string, string | undefined>;
   readonly mounts: readonly string[];
-  readonly stopSignal: string | undefined;
   /** Docker's own default: 10 s. */
   readonly graceMs: number;
   readonly graceAt: Located | undefined;
@@ -41,8 +40,9 @@ export function servicesOfCompose(source: Source, root: Located): readonly Compo
         argv: entrypoint !== undefined && entrypoint.length > 0 ? [...entrypoint, ...(command ?? [])] : undefined,
         command,
         env: environmentOf(node),
-        mounts: mountsOf(node),
-        stopSignal: textAt(node, 'stop_signal'),
+        mounts: itemsAt(node, 'volumes').flatMap(
+          (item) => (item.kind === 'map' ? textAt(item, 'target') : textAt(item)?.split(':')[1]) ?? [],
+        ),
         graceMs: grace.ok ? grace.value : DEFAULT_GRACE_MS,
         graceAt: grace.ok ? at(node, 'stop_grace_period') : undefined,
       },
@@ -66,10 +66,4 @@ function environmentOf(node: LocatedMap): ReadonlyMap<string, string | undefined
     [...entriesAt(node, 'environment')].map(([name, { value }]) => [name, textAt(value) ?? ''] as const);
   // What Compose fills in is not known here.
   return new Map(pairs.map(([name, value]) => [name, value?.includes('${') === true ? undefined : value]));
-}
-
-function mountsOf(node: LocatedMap): readonly string[] {
-  return itemsAt(node, 'volumes').flatMap(
-    (item) => (item.kind === 'map' ? textAt(item, 'target') : textAt(item)?.split(':')[1]) ?? [],
-  );
 }

@@ -16,6 +16,8 @@ export interface Stage {
   readonly base: string | undefined;
   readonly entrypoint: Started | undefined;
   readonly cmd: Started | undefined;
+  /** The one of them that says what is PID 1. */
+  readonly started: Started | undefined;
   /** The program that runs the shell form, by SHELL. */
   readonly shell: string;
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
@@ -29,13 +31,16 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
   if (chain === undefined) return undefined;
   const { base, instructions } = chain;
   const copied = new Map<string, string>();
+  // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
+  const entrypoint = lastOf('ENTRYPOINT', (one) => startedOf(source, one));
+  const cmd = lastOf('CMD', (one) => startedOf(source, one));
   for (const one of instructions) if (/^(COPY|ADD)$/.test(one.getKeyword())) noteCopies(one, copied);
   return {
     source,
     base: base.includes('$') ? undefined : base,
-    // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
-    entrypoint: lastOf('ENTRYPOINT', (one) => startedOf(source, one)),
-    cmd: lastOf('CMD', (one) => startedOf(source, one)),
+    entrypoint,
+    cmd,
+    started: entrypoint ?? cmd,
     shell:
       lastOf('SHELL', (one) => wordsOfJson(one.getArgumentsContent() ?? '')?.[0]) ??
       (/windows|nanoserver/.test(base) ? 'cmd' : '/bin/sh'),
@@ -59,7 +64,7 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
 function lastStageOf(text: string) {
   const stages: { readonly name: string | undefined; readonly base: string; instructions: Instruction[] }[] = [];
   for (const instruction of DockerfileParser.parse(text).getInstructions()) {
-    const words = instruction.getArguments().map((argument) => argument.getValue());
+    const words = argumentsOf(instruction);
     if (instruction.getKeyword() === 'FROM') {
       const [image = ''] = words.filter((word) => !word.startsWith('--'));
       const as = words.findIndex((word) => /^as$/i.test(word));
@@ -93,16 +98,20 @@ function wordsOfJson(text: string): readonly string[] | undefined {
 }
 
 function noteCopies(instruction: Instruction, copied: Map<string, string>): void {
-  const words = instruction.getArguments().map((argument) => argument.getValue());
+  const words = argumentsOf(instruction);
   if (words.some((word) => word.startsWith('--from'))) return;
   const paths = words.filter((word) => !word.startsWith('--')).map((word) => word.replace(/^\[?"?|"?,?\]?$/g, ''));
   const target = paths.pop();
   if (target === undefined) return;
   for (const path of paths) {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    copied.set(target.endsWith('/') || paths.length > 1 ? `${target.replace(/\/$/, '')}/${name}` : target, path);
+    if (!target.endsWith('/') && paths.length === 1) copied.set(target, path);
     copied.set(`${target.replace(/\/$/, '')}/${name}`, path);
   }
+}
+
+function argumentsOf(instruction: Instruction): readonly string[] {
+  return instruction.getArguments().map((argument) => argument.getValue());
 }
 
 function offsets({ lines }: Source, { start, end }: ReturnType<Instruction['getRange']>): Range {

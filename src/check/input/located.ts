@@ -44,19 +44,12 @@ export interface Parsed {
 export function parseLocated(text: string): Parsed {
   // kubectl reads YAML 1.1.
   const options = { version: '1.1', merge: true, logLevel: 'silent', uniqueKeys: false, prettyErrors: false } as const;
-  const documents = parseAllDocuments(text, options);
-  const roots: Located[] = [];
-  const problems: Parsed['problems'][number][] = [];
-  for (const document of documents) {
-    const [error] = document.errors;
-    if (error !== undefined) {
-      problems.push({ offset: error.pos[0], why: error.message.split('\n')[0] ?? 'not YAML' });
-      continue;
-    }
-    const root = locate(document);
-    if (root !== undefined) roots.push(root);
-  }
-  return { roots, problems };
+  const documents: readonly Document.Parsed[] = parseAllDocuments(text, options);
+  const problems = documents.flatMap(({ errors: [error] }) =>
+    error === undefined ? [] : [{ offset: error.pos[0], why: error.message.split('\n')[0] ?? 'not YAML' }],
+  );
+  const sound = documents.filter(({ errors }) => errors.length === 0);
+  return { roots: sound.flatMap((document) => locate(document) ?? []), problems };
 }
 
 /** Deeper than any manifest; what is below is left out. */
@@ -99,14 +92,15 @@ function locate(document: Document): Located | undefined {
     for (const pair of node.items) {
       const key = pair.key as Node | null;
       if (!isScalar(key)) continue;
-      const value = of(pair.value as Node, depth + 1) ?? nothingAt(key.range?.[1] ?? end);
+      const [from = 0, to = end] = key.range ?? [];
+      const nothing = { kind: 'scalar', start: to, end: to, value: null, text: '' } as const;
+      const value = of(pair.value as Node, depth + 1) ?? nothing;
       if (key.source === '<<' || key.value === '<<') {
         for (const part of value.kind === 'list' ? value.items : [value])
           if (part.kind === 'map')
             for (const [name, entry] of part.entries) if (!merged.has(name)) merged.set(name, entry);
         continue;
       }
-      const [from = 0, to = 0] = key.range ?? [];
       own.set(key.source ?? String(key.value), { key: { start: from, end: to }, value });
     }
     return { kind: 'map', start, end, entries: new Map([...merged, ...own]), isFlow: node.flow === true };
@@ -117,10 +111,6 @@ function scalarOf(value: unknown): LocatedScalar['value'] {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
     return value;
   return typeof value === 'bigint' ? Number(value) : String(value);
-}
-
-function nothingAt(offset: number): LocatedScalar {
-  return { kind: 'scalar', start: offset, end: offset, value: null, text: '' };
 }
 
 type Path = readonly (string | number)[];
@@ -160,9 +150,8 @@ export function itemsAt(from: Located | undefined, ...path: Path): readonly Loca
 
 export function entriesAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, Entry> {
   const found = at(from, ...path);
-  return found?.kind === 'map' ? found.entries : NO_ENTRIES;
+  return found?.kind === 'map' ? found.entries : new Map();
 }
-const NO_ENTRIES: ReadonlyMap<string, Entry> = new Map();
 
 export function textsAt(from: Located | undefined, ...path: Path): ReadonlyMap<string, string> {
   return textsOf([...entriesAt(from, ...path)]);

@@ -8,6 +8,8 @@ export interface Workload {
   readonly kind: WorkloadKind;
   readonly name: string;
   readonly object: LocatedMap;
+  /** The part of it that has the metadata and the spec of the pod. */
+  readonly template: LocatedMap;
   readonly pod: Pod;
   /** undefined: not said, or none of its own. */
   readonly replicas: number | undefined;
@@ -123,20 +125,15 @@ export function annotationsOf(object: Located): readonly (readonly [name: string
   return [object, job, template].flatMap((from) => [...entriesAt(from, 'metadata', 'annotations')]);
 }
 
-export function templateOf({ kind, object }: Workload): LocatedMap | undefined {
-  const template = at(object, ...TEMPLATES[kind]);
-  return template?.kind === 'map' ? template : undefined;
-}
-
 /** None where it has no pod, as Volcano's Job. */
 function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source: Source): readonly Workload[] {
   const template = at(object, ...TEMPLATES[kind]);
   const spec = at(template, 'spec');
-  if (template === undefined || spec?.kind !== 'map') return [];
+  if (template?.kind !== 'map' || spec?.kind !== 'map') return [];
   const namespace = textAt(object, 'metadata', 'namespace');
   const annotations = textsOf(annotationsOf(object));
   const pod = podOf(spec, { source, namespace, labels: textsAt(template, 'metadata', 'labels'), annotations });
-  return [{ kind, name, object, pod, replicas: wholeAt(object, 'spec', 'replicas') }];
+  return [{ kind, name, object, template, pod, replicas: wholeAt(object, 'spec', 'replicas') }];
 }
 
 /**
@@ -166,7 +163,9 @@ function selecting(pod: Pod, { byLabel }: Objects, of: JoinedKind): readonly Oth
   const candidates = [...pod.labels].flatMap(([name, value]) => byLabel.get(`${name}=${value}`) ?? []);
   return candidates.filter(
     ({ kind, namespace, selector }) =>
-      kind === of && isSameNamespace(namespace, pod.namespace) && isWithin(selector, pod.labels),
+      kind === of &&
+      isSameNamespace(namespace, pod.namespace) &&
+      [...selector].every(([name, value]) => pod.labels.get(name) === value),
   );
 }
 
@@ -220,8 +219,4 @@ export function configMapOf(objects: Objects, pod: Pod, map: string | undefined)
 /** kubectl chooses the namespace of a manifest that names none. */
 export function isSameNamespace(a: string | undefined, b: string | undefined): boolean {
   return a === b || a === undefined || b === undefined;
-}
-
-function isWithin(selector: ReadonlyMap<string, string>, labels: ReadonlyMap<string, string>): boolean {
-  return [...selector].every(([name, value]) => labels.get(name) === value);
 }

@@ -1,6 +1,6 @@
 /** A pod as a manifest has it: what matters to its stop, each part with its place. */
 import type { Located, LocatedMap } from './located.ts';
-import { at, entriesAt, isTrueAt, itemsAt, textAt, wholeAt, wordsAt } from './located.ts';
+import { at, isTrueAt, itemsAt, textAt, wholeAt, wordsAt } from './located.ts';
 import type { Source } from './source.ts';
 
 export type Policy = 'Always' | 'OnFailure' | 'Never';
@@ -49,7 +49,7 @@ export interface Hook {
   readonly action:
     | { readonly kind: 'sleep'; readonly seconds: number }
     | { readonly kind: 'exec'; readonly argv: readonly string[] }
-    | { readonly kind: 'http' | 'tcp' };
+    | { readonly kind: 'network' };
 }
 
 export interface Mount {
@@ -157,12 +157,16 @@ function hookOf(node: Located | undefined): Hook | undefined {
   if (seconds !== undefined) return { node, action: { kind: 'sleep', seconds } };
   const argv = wordsAt(node, 'exec', 'command');
   if (argv !== undefined) return { node, action: { kind: 'exec', argv } };
-  const kinds = entriesAt(node);
-  if (kinds.has('httpGet')) return { node, action: { kind: 'http' } };
-  return kinds.has('tcpSocket') ? { node, action: { kind: 'tcp' } } : undefined;
+  const asks = at(node, 'httpGet') ?? at(node, 'tcpSocket');
+  return asks && { node, action: { kind: 'network' } };
 }
 
 /** The command line of PID 1 as far as the manifest has it; undefined: the image's entrypoint begins it. */
-export function argvOf({ command, args }: Container): readonly string[] | undefined {
-  return command === undefined || command.length === 0 ? undefined : [...command, ...(args ?? [])];
+export function argvOf(container: Container): readonly string[] | undefined {
+  return (container.command ?? []).length === 0 ? undefined : givenWords(container);
+}
+
+/** What of the command line the manifest has. */
+export function givenWords({ command = [], args = [] }: Pick<Container, 'command' | 'args'>): readonly string[] {
+  return [...command, ...args];
 }

@@ -35,8 +35,13 @@ export function positionAt({ lines }: Source, offset: number): Position {
 }
 
 /** Without its end. */
-export function lineText({ text, lines }: Source, line: number): string {
-  return text.slice(lines[line - 1] ?? text.length, lines[line] ?? text.length).replace(/\r?\n$/, '');
+export function lineText(source: Source, line: number): string {
+  return source.text.slice(lineStart(source, line), lineStart(source, line + 1)).replace(/\r?\n$/, '');
+}
+
+/** Behind the last line: the end of the text. */
+export function lineStart({ text, lines }: Source, line: number): number {
+  return lines[line - 1] ?? text.length;
 }
 
 /** The end of what is written there, without the blanks and line ends that a YAML node takes along. */

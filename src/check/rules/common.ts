@@ -1,13 +1,14 @@
-import { insertItems, insertKey, replaceValue } from '../edits.ts';
+import { insertItems, replaceValue, setKey } from '../edits.ts';
 import type { Edit, Severity } from '../finding.ts';
 import { at, type Located, textAt } from '../input/located.ts';
 import { ingressesOf, type Other, servicesOf, type Workload } from '../input/objects.ts';
-import type { Container, Mount, Pod } from '../input/pod.ts';
+import { type Container, givenWords, type Mount, type Pod } from '../input/pod.ts';
 import type { Source } from '../input/source.ts';
-import type { Shell } from '../stop/images.ts';
-import { type Interval, plus, ZERO } from '../stop/interval.ts';
+import { type Images, type Shell, shellOf } from '../stop/images.ts';
+import { type Interval, plus, secondsText, ZERO } from '../stop/interval.ts';
 import { type ContainerView, drainOf, wordAt } from '../stop/plan.ts';
-import { type Fate, lastProgramOf, type ShellCommand } from '../stop/shell.ts';
+import { flagIndex } from '../stop/settings.ts';
+import { type Fate, fateOf, lastProgramOf, type ShellCommand } from '../stop/shell.ts';
 import type { WorkloadCase } from './rule.ts';
 
 /** How bad it is that a shell stays PID 1, or may: dash does so for certain. */
@@ -15,8 +16,27 @@ export function shellSeverity(script: ShellCommand, { stays }: Fate, shell: Shel
   return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';
 }
 
-export function shellText({ stays }: Fate): string {
-  return stays ? 'stays PID 1 and ignores TERM' : 'may stay PID 1 and ignore TERM, which depends on the shell';
+/** The same of a script by the image that runs it; undefined: the shell becomes the command. */
+export function scriptSeverity(script: ShellCommand | undefined, image: string | undefined, images: Images) {
+  if (script === undefined) return undefined;
+  const shell = shellOf(image, images);
+  const fate = fateOf(script, shell);
+  return fate.mayStay ? shellSeverity(script, fate, shell) : undefined;
+}
+
+export function shellText(script: ShellCommand, stays: boolean, killMs: number): string {
+  const what = stays ? 'stays PID 1 and ignores TERM' : 'may stay PID 1 and ignore TERM, which depends on the shell';
+  return `${script.shell} -c ${what}: its command is ended by KILL after ${secondsText(killMs)}`;
+}
+
+/** What is said of npm, yarn and pnpm as PID 1, wherever they are started. */
+export const PACKAGE_MANAGER = {
+  severity: 'info',
+  why: 'npm, yarn and pnpm start the script by a shell and stay in front of it. Which signals reach the program depends on their versions.',
+} as const;
+
+export function packageManagerText(program: string): string {
+  return `${program} is PID 1 and starts the program by a shell`;
 }
 
 /** `exec` in front of the last command, where the script stands on one line and its last command is plain. */
@@ -45,8 +65,8 @@ export function behindService({ workload, objects }: WorkloadCase): boolean {
 }
 
 /** The time from the stop request to the stop signal of the program, apart from what it waits for. */
-export function hookAndDrain({ hook = ZERO, sexton }: ContainerView): Interval {
-  return sexton?.run === undefined ? hook : plus(hook, drainOf(sexton.run.member));
+export function hookAndDrain({ hook = ZERO, member }: ContainerView): Interval {
+  return member === undefined ? hook : plus(hook, drainOf(member));
 }
 
 /** Where the hook stands, else the command. */
@@ -54,10 +74,12 @@ export function hookOrCommand({ node, preStop }: Container): Located | undefined
   return preStop?.node ?? at(node, 'command');
 }
 
-export function raiseGrace(pod: Pod, seconds: number): readonly Edit[] {
-  if (pod.graceAt !== undefined) return [replaceValue(pod.source, pod.graceAt, String(seconds))];
-  return insertKey(pod.source, pod.spec, 'terminationGracePeriodSeconds', seconds);
+export function raiseGrace({ source, spec, graceAt }: Pod, seconds: number): readonly Edit[] {
+  return setKey(source, spec, 'terminationGracePeriodSeconds', graceAt, seconds);
 }
+
+/** The variable by which sexton knows the pod. */
+export const UID = { name: 'SEXTON_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } };
 
 /** preStop has `sleep` since Kubernetes 1.30. */
 export function hasSleep(minor: number | undefined): boolean {
@@ -80,17 +102,16 @@ export function bytesOf(text: string | undefined): number | undefined {
 
 /** The argument that holds the value of a flag of sexton; without the flag, the first argument. */
 export function flagAt(container: Container, flag: string): Located | undefined {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
-  const index = words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const words = givenWords(container);
+  const index = flagIndex(words, flag);
   return wordAt(container, Math.max(0, words[index] === flag ? index + 1 : index));
 }
 
 /** A flag of sexton right behind `run`, or its value where the command line has it. */
 export function withFlag(pod: Pod, container: Container, flag: string, value: string): readonly Edit[] {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  const words = givenWords(container);
   const end = words.indexOf('--');
-  const own = words.slice(0, end === -1 ? words.length : end);
-  const given = own.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  const given = flagIndex(end === -1 ? words : words.slice(0, end), flag);
   if (given !== -1) {
     const isJoined = words[given]?.includes('=') === true;
     const node = wordAt(container, isJoined ? given : given + 1);

@@ -2,6 +2,7 @@
 import { replaceValue } from '../edits.ts';
 import type { Edit } from '../finding.ts';
 import type { Container, Pod } from '../input/pod.ts';
+import { isWhole } from '../stop/interval.ts';
 import { timeOfAction } from '../stop/plan.ts';
 import { shellCommandOf, sleepMs } from '../stop/shell.ts';
 
@@ -20,8 +21,8 @@ export function sleepSeconds({ preStop }: Container): number | undefined {
   if (preStop?.action.kind !== 'exec') return undefined;
   const { argv } = preStop.action;
   const isPlain = sleepMs(argv) !== undefined || /^\S*sleep\s+\S+$/.test(unended(shellCommandOf(argv)?.script ?? ''));
-  const { minMs, maxMs } = timeOfAction(preStop);
-  return isPlain && minMs === maxMs && minMs % 1_000 === 0 && minMs > 0 ? minMs / 1_000 : undefined;
+  const time = timeOfAction(preStop);
+  return isPlain && isWhole(time) && time.minMs > 0 ? time.minMs / 1_000 : undefined;
 }
 
 /** `sleep: {seconds: N}` in place of `exec`. */

@@ -18,8 +18,8 @@ export function idleServerOf({ program, programArgs, shell, container }: Contain
 }
 
 /** The server that has the metrics that are asked for. */
-export function idleServerAsked({ sexton }: ContainerView): IdleServer | undefined {
-  const action = sexton?.run?.member.idleWhen?.action;
+export function idleServerAsked({ member }: ContainerView): IdleServer | undefined {
+  const action = member?.idleWhen?.action;
   if (action?.kind !== 'gauge') return undefined;
   const names = action.metrics.map(({ name }) => name);
   return presetWhere(({ metric }) => names.join('+') === metric);

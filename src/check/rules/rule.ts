@@ -4,14 +4,13 @@
  */
 import type { Edit, Found, Severity, Unused } from '../finding.ts';
 import type { ComposeService } from '../input/compose.ts';
-import type { Stage, Started } from '../input/dockerfile.ts';
+import type { Stage } from '../input/dockerfile.ts';
 import type { Range } from '../input/located.ts';
 import type { Objects, Other, Workload } from '../input/objects.ts';
 import type { Container, Pod } from '../input/pod.ts';
 import { type Source, trimmed } from '../input/source.ts';
 import type { Images } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
-import type { ContainerStop } from '../stop/timeline.ts';
 
 /** A way in which a pod is stopped that leaves less time than it declares. */
 export interface Scenario {
@@ -34,24 +33,16 @@ export interface WorkloadCase {
 
 export interface ContainerCase extends WorkloadCase, ContainerView {
   readonly graceMs: number;
-  readonly stop: ContainerStop;
 }
 
-export interface StageCase {
-  readonly stage: Stage;
-  readonly started: Started | undefined;
-  readonly images: Images;
-}
-
-interface Cases {
+export interface Cases {
   readonly workload: WorkloadCase;
   readonly budget: { readonly budget: Other; readonly workloads: readonly Workload[]; readonly objects: Objects };
   readonly compose: { readonly service: ComposeService; readonly images: Images };
-  readonly dockerfile: StageCase;
+  readonly dockerfile: { readonly stage: Stage; readonly images: Images };
   readonly ignores: Unused;
 }
 export type Kind = keyof Cases;
-export type CaseOf<On extends Kind> = Cases[On];
 
 interface About {
   readonly severity: Severity;
@@ -99,10 +90,8 @@ export interface Rule<On extends Kind = Kind> extends Draft<On> {
 export function ofContainer<H extends Hit>(parts: Parts<ContainerCase, H>): Draft<'workload'> {
   return draft('workload', parts, (about) => {
     const { pod, view } = about;
-    return view.containers.flatMap((one, index) => {
-      const stop = view.timeline.containers[index];
-      if (stop === undefined) return [];
-      const whole = { ...about, ...one, stop, graceMs: pod.graceSeconds * 1_000 };
+    return view.containers.flatMap((one) => {
+      const whole = { ...about, ...one, graceMs: view.timeline.graceMs };
       return foundBy(parts, whole, { container: one.container, source: pod.source, at: one.container.node });
     });
   });
@@ -139,7 +128,8 @@ function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subjec
   return Array.from(parts.find(about), (hit) => {
     const { source = subject.source, severity = parts.severity, container = subject.container, atMs } = hit;
     const { at = container?.node ?? subject.at } = hit;
-    const prefix = container === undefined ? (subject.prefix ?? '') : `${titleOf(container)}: `;
+    const title = container?.isNative === true ? `native sidecar ${container.name}` : container?.name;
+    const prefix = title === undefined ? (subject.prefix ?? '') : `${title}: `;
     return {
       place: { source, ...trimmed(source, at) },
       message: `${prefix}${parts.say(hit, about)}`,
@@ -149,8 +139,4 @@ function foundBy<Case, H extends Hit>(parts: Parts<Case, H>, about: Case, subjec
       edits: parts.fix?.(hit, about) ?? [],
     };
   });
-}
-
-function titleOf({ name, isNative }: Container): string {
-  return isNative ? `native sidecar ${name}` : name;
 }

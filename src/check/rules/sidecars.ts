@@ -1,14 +1,13 @@
 /** What the containers of a pod are for: proxies, agents, and those that do the work. */
 import { SIDECARS } from '../../config/notation/sidecars.ts';
-import type { Container } from '../input/pod.ts';
+import { type Container, givenWords } from '../input/pod.ts';
 import { referenceOf } from '../stop/images.ts';
 import type { ContainerView, PodView } from '../stop/plan.ts';
 
 /** It drains under sexton, or may do so: its configuration is not among the inputs. */
-export function mayDrain({ sexton }: ContainerView): boolean {
-  if (sexton === undefined) return false;
-  const { drain, preStop } = sexton.run?.member ?? {};
-  return sexton.run === undefined || drain !== undefined || preStop !== undefined;
+export function mayDrain({ sexton, member }: ContainerView): boolean {
+  if (member === undefined) return sexton !== undefined;
+  return member.drain !== undefined || member.preStop !== undefined;
 }
 
 /** Istio writes the rest of it, with a probe, when the pod is made: istio.io, gateway injection. */
@@ -28,14 +27,18 @@ export function isAgent({ image = '' }: Pick<Container, 'image'>): boolean {
 }
 
 export function isProxy(container: Pick<Container, 'image' | 'command' | 'args'>): boolean {
-  const { image = '', command = [], args = [] } = container;
-  const { repository } = referenceOf(image);
-  const line = [...command, ...args].join(' ');
+  const { repository } = referenceOf(container.image ?? '');
+  const line = givenWords(container).join(' ');
   return Object.values(SIDECARS).some((one) => one.image.test(repository) && (one.words?.test(line) ?? true));
 }
 
+/** Whatever the pod is for, it does not do its work. */
+export function isHelper(container: Pick<Container, 'image' | 'command' | 'args'>): boolean {
+  return isProxy(container) || isAgent(container);
+}
+
 export function isSidecar({ container, sexton }: ContainerView): boolean {
-  return sexton === undefined && (isProxy(container) || isAgent(container));
+  return sexton === undefined && isHelper(container);
 }
 
 export function ordinaryOf({ containers }: PodView): readonly ContainerView[] {

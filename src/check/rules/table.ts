@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import * as folders from './folders.ts';
 import type { Rule } from './rule.ts';
 
-export const RULES: readonly Rule[] = Object.entries(folders)
-  .map(([id, { rule }]) => ({ ...rule, id }))
-  .sort((a, b) => (a.id < b.id ? -1 : 1));
+/** In order, as the names of a module are. */
+export const RULES: readonly Rule[] = Object.entries(folders).map(([id, { rule }]) => ({ ...rule, id }));
 
 export const RULE_IDS: readonly string[] = RULES.map(({ id }) => id);
 

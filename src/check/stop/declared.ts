@@ -8,10 +8,9 @@ export const PREFIX = 'check.sexton.dev/';
 /** These are declared for one container, or for all of them. */
 export const OF_CONTAINERS = ['stop-seconds', 'prestop-seconds'] as const;
 export const DECLARATIONS = [...OF_CONTAINERS, 'lb-seconds'] as const;
-export type Declaration = (typeof DECLARATIONS)[number];
 
 /** undefined: not declared, or by an unreadable value, which SX902 reports. */
-export function declaredMs(pod: Pod, what: Declaration, container?: string): number | undefined {
+export function declaredMs(pod: Pod, what: (typeof DECLARATIONS)[number], container?: string): number | undefined {
   const own = container === undefined ? undefined : pod.annotations.get(`${PREFIX}${what}.${container}`);
   const text = own ?? pod.annotations.get(`${PREFIX}${what}`);
   const parsed = text === undefined ? undefined : parseDeclared(text);

@@ -14,6 +14,7 @@ export interface ImageFacts {
   readonly programs?: readonly string[];
   readonly workingDir?: string;
   readonly digest?: string;
+  /** `linux/amd64`. */
   readonly platform?: string;
   /** What differs on other platforms of Linux, such as `linux/arm64`: all of it, not a part. */
   readonly platforms?: Readonly<Record<string, ImageFacts>>;
@@ -72,7 +73,7 @@ export function shellOf(image: string | undefined, images: Images): Shell | unde
   const known = factsOfImage(image, images)?.shell;
   if (known !== undefined) return known;
   const { repository, tag = '' } = referenceOf(image);
-  if (repository === 'scratch' || /(^|\/)distroless\//.test(repository) || /^distroless\//.test(repository))
+  if (repository === 'scratch' || /(^|\/)distroless\//.test(repository))
     return /(^|-)debug/.test(tag) ? 'busybox' : 'none';
   if (repository === 'busybox' || repository === 'alpine' || /(^|[-.])alpine/.test(tag)) return 'busybox';
   if (DEBIAN.test(repository) && !/windows|nanoserver|alpine/.test(tag)) return 'dash';

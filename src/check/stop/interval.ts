@@ -19,6 +19,22 @@ export function plus(a: Interval, b: Interval): Interval {
   return { minMs: a.minMs + b.minMs, maxMs: a.maxMs + b.maxMs };
 }
 
+/** Until the last of them is over; without any, no time. */
+export function latest(intervals: readonly Interval[]): Interval {
+  const all = [ZERO, ...intervals];
+  return between(Math.max(...all.map(({ minMs }) => minMs)), Math.max(...all.map(({ maxMs }) => maxMs)));
+}
+
+/** Until the first of them is over; without any, for ever. */
+export function earliest(intervals: readonly Interval[]): Interval {
+  return between(Math.min(...intervals.map(({ minMs }) => minMs)), Math.min(...intervals.map(({ maxMs }) => maxMs)));
+}
+
+/** An exact number of seconds. */
+export function isWhole({ minMs, maxMs }: Interval): boolean {
+  return minMs === maxMs && minMs % 1_000 === 0;
+}
+
 /** `5 s`, `0 to 30 s`, `at least 5 s`. */
 export function intervalText({ minMs, maxMs }: Interval): string {
   if (minMs === maxMs) return secondsText(minMs);

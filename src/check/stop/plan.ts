@@ -12,18 +12,18 @@ import { settle } from '../../config/settle.ts';
 import { isRun } from '../../config/subcommand.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { isStopRequest, ladderOf } from '../../core/ladder.ts';
-import { killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
+import { type Budget, killAtMs, lastTurnMs } from '../../core/pod/deadline.ts';
 import { SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import type { ComposeService } from '../input/compose.ts';
-import { at, itemsAt, textAt, textsAt } from '../input/located.ts';
+import { itemsAt, textAt, textsAt } from '../input/located.ts';
 import { configMapOf, type Objects, type Workload } from '../input/objects.ts';
 import { argvOf, type Container, type Hook, type Pod } from '../input/pod.ts';
 import { declaredMs } from './declared.ts';
 import { argvOfImage, factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
-import { between, exactly, type Interval, UNKNOWN, ZERO } from './interval.ts';
+import { between, exactly, type Interval, plus, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
 import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
-import { type ContainerPlan, type Timeline, timelineOf } from './timeline.ts';
+import { type ContainerPlan, type ContainerStop, type Timeline, timelineOf } from './timeline.ts';
 
 export interface Sexton {
   /** undefined: its configuration is not among the inputs. */
@@ -39,6 +39,8 @@ export interface ContainerView {
   /** PID 1, where the manifest or `--images` has it. */
   readonly argv: readonly string[] | undefined;
   readonly sexton: Sexton | undefined;
+  /** What sexton does in it; undefined: it has no sexton, or that is not known. */
+  readonly member: MemberConfig | undefined;
   /** The command that does the work: behind sexton, inits and shells that exec. */
   readonly program: string | undefined;
   readonly programArgs: readonly string[];
@@ -46,10 +48,12 @@ export interface ContainerView {
   readonly shell: Fate | undefined;
   /** That the platform sends; undefined: the image's, which is not known. */
   readonly stopSignal: string | undefined;
+  /** How long the preStop hook takes; undefined: there is none. */
   readonly hook: Interval | undefined;
   /** How long the program takes to stop by its own settings. */
   readonly setting: { readonly ms: number; readonly by: string } | undefined;
   readonly plan: ContainerPlan;
+  readonly stop: ContainerStop;
 }
 
 export interface PodView {
@@ -61,11 +65,16 @@ export async function podViewOf(workload: Workload, objects: Objects, images: Im
   const { pod } = workload;
   const graceMs = pod.graceSeconds * 1_000;
   const first = await Promise.all(pod.containers.map((container) => factsOf(container, pod, objects, images)));
-  const containers = first.map((facts) => ({ ...facts, plan: planOf(facts, first, pod) }));
-  return { containers, timeline: timelineOf({ graceMs, containers: containers.map(({ plan }) => plan) }) };
+  const planned = first.map((facts) => ({ ...facts, plan: planOf(facts, first, pod) }));
+  const timeline = timelineOf({ graceMs, containers: planned.map(({ plan }) => plan) });
+  const containers = planned.flatMap((one, index) => {
+    const stop = timeline.containers[index];
+    return stop === undefined ? [] : [{ ...one, stop }];
+  });
+  return { containers, timeline };
 }
 
-type Facts = Omit<ContainerView, 'plan'>;
+type Facts = Omit<ContainerView, 'plan' | 'stop'>;
 
 async function factsOf(container: Container, pod: Pod, objects: Objects, images: Images): Promise<Facts> {
   const argv = argvOf(container) ?? argvOfImage(container.image, container.args, images);
@@ -80,15 +89,18 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
   const byName = argv === undefined ? programOfImage(container.image, container.args) : undefined;
   const program = started?.program ?? byName;
   const args = started?.args ?? container.args ?? [];
+  const { preStop } = container;
+  const hookMs = declaredMs(pod, 'prestop-seconds', container.name);
   return {
     container,
     argv,
     sexton,
+    member: sexton?.run?.member,
     program,
     programArgs: args,
     shell: isFirst || sexton !== undefined ? shell : undefined,
     stopSignal: container.stopSignal ?? stopSignalOf(container.image, images),
-    hook: hookTimeOf(container, pod),
+    hook: preStop && (hookMs === undefined ? timeOfAction(preStop) : exactly(hookMs)),
     setting: settingOf(program, args, container.env),
   };
 }
@@ -96,8 +108,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
 /** The program of an official image whose name is the program's, where its own entrypoint gets no other command. */
 export function programOfImage(image = '', args: readonly string[] = []): string | undefined {
   const name = /^(?:docker\.io\/)?(?:library\/)?([a-z0-9-]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1];
-  const program =
-    name === 'httpd' ? 'httpd' : name === 'redis' ? 'redis-server' : name === 'nats' ? 'nats-server' : name;
+  const program = name === 'redis' || name === 'nats' ? `${name}-server` : name;
   const [word = '-'] = args;
   // The entrypoint of an official image runs its arguments if they are no options.
   return program !== undefined && presetOf(program) !== undefined && word.startsWith('-') ? program : undefined;
@@ -185,13 +196,6 @@ function filesOf({ mounts }: Container, pod: Pod, objects: Objects): SeenFiles {
   };
 }
 
-/** How long the preStop hook takes; undefined: there is none. */
-function hookTimeOf({ preStop, name }: Container, pod: Pod): Interval | undefined {
-  if (preStop === undefined) return undefined;
-  const declared = declaredMs(pod, 'prestop-seconds', name);
-  return declared === undefined ? timeOfAction(preStop) : exactly(declared);
-}
-
 export function timeOfAction({ action }: Hook): Interval {
   if (action.kind === 'sleep') return exactly(action.seconds * 1_000);
   if (action.kind !== 'exec') return UNKNOWN;
@@ -204,72 +208,57 @@ export function timeOfAction({ action }: Hook): Interval {
 }
 
 function planOf(facts: Facts, all: readonly Facts[], pod: Pod): ContainerPlan {
-  const { container, hook, shell, sexton } = facts;
-  const isSleep = hook !== undefined && hook.minMs === hook.maxMs;
+  const { container, hook, shell, member, setting } = facts;
   const declared = declaredMs(pod, 'stop-seconds', container.name);
   const base: ContainerPlan = {
     name: container.name,
     isNative: container.isNative,
     hook,
-    mayEndInHook: hook !== undefined && !isSleep,
+    mayEndInHook: hook !== undefined && hook.minMs !== hook.maxMs,
     drain: ZERO,
     waitsFor: [],
     linger: ZERO,
     waitsAtMostMs: Number.POSITIVE_INFINITY,
     deadlines: [],
-    response: declared === undefined ? responseOf(facts) : exactly(declared),
+    response: declared !== undefined ? exactly(declared) : setting === undefined ? UNKNOWN : between(0, setting.ms),
     ownKillMs: Number.POSITIVE_INFINITY,
     mayKillLast: false,
   };
-  // A shell that ignores TERM is only ended by KILL, unless its command ends by itself.
-  if (sexton?.run === undefined)
-    return shell?.stays === true && declared === undefined ? { ...base, response: STUCK } : base;
-  const members = all.flatMap((one) => (one.sexton?.run === undefined ? [] : [{ ...one, run: one.sexton.run }]));
-  return { ...base, ...sextonPlan(sexton.run, members, facts, declared) };
-}
-
-const STUCK: Interval = { minMs: Number.POSITIVE_INFINITY, maxMs: Number.POSITIVE_INFINITY };
-
-function responseOf({ setting }: Facts): Interval {
-  return setting === undefined ? UNKNOWN : between(0, setting.ms);
-}
-
-type Member = Facts & { readonly run: RunConfig };
-
-/** What sexton does from TERM on: waiting for others, drain, pre-stop, ladder, its own KILL. */
-function sextonPlan(
-  { member: config }: RunConfig,
-  members: readonly Member[],
-  facts: Facts,
-  declared: number | undefined,
-): Partial<ContainerPlan> {
+  if (member === undefined) {
+    // A shell that ignores TERM is only ended by KILL, unless its command ends by itself. Under sexton it gets TERM.
+    const isStuck = shell?.stays === true && declared === undefined;
+    return isStuck ? { ...base, response: exactly(Number.POSITIVE_INFINITY) } : base;
+  }
   const signal = signalNumber(facts.stopSignal ?? 'TERM') ?? SIGTERM;
-  if (!isStopRequest(config, signal)) return {};
-  const { gracePeriodMs } = config;
-  const budget = gracePeriodMs === undefined ? undefined : { sinceMs: 0, atMs: gracePeriodMs };
-  const floor = config.graceFloorMs === undefined ? undefined : { sinceMs: 0, atMs: config.graceFloorMs };
-  const turns = [budget, floor].flatMap((one) => (one === undefined ? [] : [lastTurnMs(one)]));
-  const ladder = ladderOf(config, signal);
-  const endsInKill = ladder.at(-1)?.signal === SIGKILL;
+  if (!isStopRequest(member, signal)) return base;
+  const members = all.filter((one): one is Member => one.member !== undefined);
+  const plan = { ...base, ...sextonPlan(member, members) };
+  const ladder = ladderOf(member, signal);
+  if (ladder.at(-1)?.signal !== SIGKILL || declared !== undefined) return plan;
   const rungsMs = ladder.reduce((sum, { forMs = 0 }) => sum + forMs, 0);
-  const shellIgnores = facts.shell?.stays === true;
+  return { ...plan, response: between(0, rungsMs), mayKillLast: true };
+}
+
+type Member = Facts & { readonly member: MemberConfig };
+
+/** What sexton does from TERM on: waiting for others, drain, pre-stop, its own KILL. */
+function sextonPlan(config: MemberConfig, members: readonly Member[]): Partial<ContainerPlan> {
+  const [budget, floor] = [budgetOf(config.gracePeriodMs), budgetOf(config.graceFloorMs)];
   return {
     drain: drainOf(config),
     waitsFor: waitsFor(config, members),
-    linger: { minMs: 0, maxMs: config.lingerMs },
-    waitsAtMostMs: Math.min(...turns, Number.POSITIVE_INFINITY),
-    deadlines: othersOf(config, members).flatMap(({ container, run: { member } }) =>
+    linger: between(0, config.lingerMs),
+    waitsAtMostMs: Math.min(lastTurnMs(budget), lastTurnMs(floor)),
+    deadlines: othersOf(config, members).flatMap(({ container, member }) =>
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
     ),
-    response: {
-      // Under sexton the shell is not PID 1, so TERM ends it; what it has started gets TERM, too.
-      minMs: declared ?? 0,
-      maxMs:
-        declared ?? (endsInKill ? rungsMs : (facts.setting?.ms ?? (shellIgnores ? UNKNOWN : responseOf(facts)).maxMs)),
-    },
-    ownKillMs: budget === undefined ? Number.POSITIVE_INFINITY : killAtMs(budget),
-    mayKillLast: endsInKill && declared === undefined,
+    ownKillMs: killAtMs(budget),
   };
+}
+
+/** Without a time there is no deadline. */
+function budgetOf(atMs = Number.POSITIVE_INFINITY): Budget {
+  return { sinceMs: 0, atMs };
 }
 
 /** The time that its own plan takes before the first stop signal. */
@@ -277,42 +266,44 @@ export function drainOf({ drain, preStop }: MemberConfig): Interval {
   const hook = preStop === undefined ? ZERO : preStop.kind === 'sleep' ? exactly(preStop.ms) : UNKNOWN;
   const least = drain?.kind === 'adaptive' ? Math.max(drain.minMs, drain.quietMs) : (drain?.ms ?? 0);
   const most = drain?.kind === 'adaptive' ? drain.maxMs : (drain?.ms ?? 0);
-  return { minMs: Math.min(least, most) + hook.minMs, maxMs: most + hook.maxMs };
+  return plus(between(Math.min(least, most), most), hook);
 }
 
 function othersOf(config: MemberConfig, members: readonly Member[]): readonly Member[] {
   if (config.solo) return [];
-  return members.filter(({ run }) => run.member.name !== config.name && !run.member.solo);
+  return members.filter(({ member }) => member.name !== config.name && !member.solo);
 }
 
 /** A sidecar waits for its mains, and each member for those that were started after it. */
 function waitsFor(config: MemberConfig, members: readonly Member[]): readonly string[] {
   const others = othersOf(config, members);
-  const mains = others.filter(({ run }) => run.member.role === 'main');
-  const served = config.mains.length === 0 ? mains : mains.filter(({ run }) => config.mains.includes(run.member.name));
+  const mains = others.filter(({ member }) => member.role === 'main');
+  const served = config.mains.length === 0 ? mains : mains.filter(({ member }) => config.mains.includes(member.name));
   const later = others.filter(
-    ({ run }) =>
-      run.member.startAfter.some(({ name }) => name === config.name) &&
-      !(config.role === 'main' && run.member.role === 'sidecar'),
+    ({ member }) =>
+      member.startAfter.some(({ name }) => name === config.name) &&
+      !(config.role === 'main' && member.role === 'sidecar'),
   );
   const held = config.role === 'sidecar' && config.hold.kind !== 'never' ? served : [];
   return [...new Set([...held, ...later])].map(({ container }) => container.name);
 }
 
-/** The signal on which this server ends gracefully; undefined: it is none that is known. */
+/**
+ * The signal on which this server ends gracefully; undefined: it is none that is known, or postgres. TERM to that waits
+ * for its clients, INT, which its image declares, ends their sessions: both are meant.
+ */
 export function gracefulSignalOf(program: string | undefined, image: string | undefined) {
   // The httpd of busybox is another one.
   const isBusybox = program === 'httpd' && /^(busybox|alpine)$/.test(referenceOf(image ?? '').repository);
   const preset = program === undefined || isBusybox ? undefined : presetOf(program);
-  const signal = preset === undefined ? undefined : presetNamed(preset).signal;
-  return preset === undefined || signal === undefined ? undefined : { preset, signal };
+  if (preset === undefined || preset === 'postgres') return undefined;
+  const signal = signalNumber(presetNamed(preset).signal ?? '');
+  return signal === undefined ? undefined : { preset, signal };
 }
 
 /** The manifest's place of the command line's word with that index. */
 export function wordAt({ node }: Container, index: number) {
-  const command = at(node, 'command');
-  const words = command?.kind === 'list' ? command.items.length : 0;
-  return index < words ? at(node, 'command', index) : at(node, 'args', index - words);
+  return [...itemsAt(node, 'command'), ...itemsAt(node, 'args')][index];
 }
 
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */

@@ -24,16 +24,16 @@ export function settingOf(
   args: readonly string[],
   env: ReadonlyMap<string, string | undefined>,
 ): { readonly ms: number; readonly by: string } | undefined {
-  const setting = program === undefined ? undefined : SETTINGS.find(({ programs }) => programs.test(program));
-  if (setting === undefined || program === undefined) return undefined;
-  const words = setting.words === undefined ? undefined : env.get(setting.words);
+  const setting = SETTINGS.find(({ programs }) => programs.test(program ?? ''));
+  if (setting === undefined) return undefined;
+  const words = setting.words && env.get(setting.words);
   const all = [...args, ...(words?.split(/\s+/) ?? [])];
   for (const flag of setting.flags ?? []) {
-    const at = all.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+    const at = flagIndex(all, flag);
     const text = all[at]?.includes('=') ? all[at]?.slice(flag.length + 1) : all[at + 1];
     if (at >= 0 && text !== undefined && /^\d+$/.test(text)) return { ms: Number(text) * 1_000, by: `${flag} ${text}` };
   }
-  const text = setting.variable === undefined ? undefined : env.get(setting.variable);
+  const text = setting.variable && env.get(setting.variable);
   const [, count, unit] = /^(\d+)(ms|s|m)$/.exec(text ?? '') ?? [];
   const unitMs = unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1;
   if (count !== undefined) return { ms: Number(count) * unitMs, by: `${setting.variable}=${text}` };
@@ -41,4 +41,9 @@ export function settingOf(
   return defaultSeconds === undefined
     ? undefined
     : { ms: defaultSeconds * 1_000, by: `the graceful timeout of ${program}, ${defaultSeconds} s by default` };
+}
+
+/** Where a flag stands, alone or joined with its value; -1: nowhere. */
+export function flagIndex(words: readonly string[], flag: string): number {
+  return words.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
 }

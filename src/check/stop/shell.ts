@@ -50,12 +50,10 @@ export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | und
   // Which of them comes last in the end cannot be read here.
   if (/\w\s*\(\)\s*\{/.test(text) || commands.some(isExec)) return BECOMES;
   // Commands are split at semicolons, so a compound command shows up as its final keyword.
-  const isLoop = /^done\b/.test(last.text);
-  const isCompound = isLoop || /^(fi|esac|\}|\(|!)/.test(last.text);
-  if (isLoop || last.before === '|' || last.before === '||') return STAYS;
+  if (/^done\b/.test(last.text) || last.before === '|' || last.before === '||') return STAYS;
   // What is started by its own name is that shell, whatever the image's sh is.
   const kind = name === 'bash' || name === 'dash' ? name : name === 'ash' ? 'busybox' : shell;
-  if (kind === 'bash') return isCompound || last.isRedirected ? STAYS : BECOMES;
+  if (kind === 'bash') return /^(fi|esac|\}|\(|!)/.test(last.text) || last.isRedirected ? STAYS : BECOMES;
   if (kind === 'dash') return STAYS;
   if (kind === 'busybox') return BECOMES;
   return { stays: false, mayStay: true };

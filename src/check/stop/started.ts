@@ -1,10 +1,12 @@
 /** What containers of a Dockerfile or a Compose service start, where the image below them has a part of it. */
 import { startedBy } from '../../config/notation/program.ts';
+import { parseWords } from '../../config/notation/words.ts';
 import type { ComposeService } from '../input/compose.ts';
 import type { Stage } from '../input/dockerfile.ts';
 import { at, isTrueAt } from '../input/located.ts';
-import { argvOfImage, factsOfImage, type Images } from './images.ts';
+import { argvOfImage, factsOfImage, type Images, shellOf } from './images.ts';
 import { programOfImage } from './plan.ts';
+import { fateOf, type ShellCommand, shellCommandOf } from './shell.ts';
 
 /** What the Dockerfile itself has of it, in the exec form; empty: the shell form, or nothing. */
 export function ownArgvOfStage({ entrypoint, cmd }: Stage): readonly string[] {
@@ -17,6 +19,21 @@ export function argvOfStage(stage: Stage, images: Images): readonly string[] {
   if (entrypoint !== undefined) return ownArgvOfStage(stage);
   const facts = factsOfImage(base, images);
   return [...(facts?.entrypoint ?? []), ...(cmd === undefined ? (facts?.cmd ?? []) : cmd.argv)];
+}
+
+/** What runs the shell form of what the stage starts. */
+export function shellFormOf({ started, shell }: Stage): ShellCommand | undefined {
+  return started?.form === 'shell' ? shellCommandOf([shell, '-c', started.script]) : undefined;
+}
+
+/** The command line of PID 1; empty: a shell that stays, or what is not known. */
+export function firstProcessOfStage(stage: Stage, images: Images): readonly string[] {
+  const { started, base } = stage;
+  if (started?.form !== 'shell') return argvOfStage(stage, images);
+  const command = shellFormOf(stage);
+  const words = parseWords(started.script);
+  const becomes = command !== undefined && !fateOf(command, shellOf(base, images)).mayStay;
+  return becomes && words.ok && !isBehindEntrypoint(stage, images) ? words.value : [];
 }
 
 /** The program that a container of this stage runs; empty: unknown. */

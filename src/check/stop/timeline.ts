@@ -10,7 +10,7 @@
  *    native sidecars that were started after it have ended.
  */
 import { lastTurnMs } from '../../core/pod/deadline.ts';
-import { between, type Interval, plus, ZERO } from './interval.ts';
+import { between, earliest, exactly, type Interval, isWhole, latest, plus, ZERO } from './interval.ts';
 
 export interface ContainerPlan {
   readonly name: string;
@@ -88,73 +88,57 @@ export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
   }
 
   function computed(plan: ContainerPlan): ContainerStop {
-    const hook = capped(plan.hook ?? ZERO, graceMs);
+    const hook = hookOf(plan);
     const term = plan.isNative ? termOfNative(plan, hook) : hook;
     // It gives whole seconds of the grace period, so what a hook takes of a second comes on top.
     const partMs = lostMs(plan, hook, term);
-    const killAt = between(Math.max(graceMs, term.minMs + LEAST_MS), Math.max(graceMs, term.maxMs + LEAST_MS) + partMs);
-    const waited = latest([term, ...endsOf(plan.waitsFor).map((end) => plus(end, plan.linger))]);
-    const ready = {
-      minMs: Math.min(
-        Math.max(waited.minMs, term.minMs + plan.drain.minMs),
-        term.minMs + plan.waitsAtMostMs,
-        earliestTurn(plan, term.minMs),
-      ),
-      maxMs: Math.min(Math.max(waited.maxMs, term.maxMs + plan.drain.maxMs), term.maxMs + plan.waitsAtMostMs),
-    };
-    const natural = {
-      minMs: plan.mayEndInHook ? 0 : Math.min(ready.minMs + plan.response.minMs, term.minMs + plan.ownKillMs),
-      maxMs: Math.min(ready.maxMs + plan.response.maxMs, term.maxMs + plan.ownKillMs),
-    };
-    const end = { minMs: Math.min(natural.minMs, killAt.minMs), maxMs: Math.min(natural.maxMs, killAt.maxMs) };
+    const killAt = plus(latest([exactly(graceMs), plus(term, exactly(LEAST_MS))]), between(0, partMs));
+    const awaited = plan.waitsFor.flatMap((name) => containers.find((one) => one.name === name) ?? []);
+    const waited = endsOf(awaited).map((end) => plus(end, plan.linger));
+    const ready = earliest([
+      latest([...waited, plus(term, plan.drain)]),
+      plus(term, exactly(plan.waitsAtMostMs)),
+      between(earliestTurn(plan, term.minMs), Number.POSITIVE_INFINITY),
+    ]);
+    const responded = plus(ready, plan.response);
+    const ownKill = plus(term, exactly(plan.ownKillMs));
+    const ended = earliest([responded, ownKill]);
+    const natural = plan.mayEndInHook ? { ...ended, minMs: 0 } : ended;
+    const end = earliest([natural, killAt]);
     const killed: Verdict = natural.minMs > killAt.maxMs ? 'always' : natural.maxMs < killAt.minMs ? 'never' : 'maybe';
-    const told = { minMs: Math.min(ready.minMs, end.minMs), maxMs: Math.min(ready.maxMs, end.maxMs) };
-    const reachesOwn =
-      Number.isFinite(plan.ownKillMs) && ready.maxMs + plan.response.maxMs >= term.minMs + plan.ownKillMs;
+    const told = earliest([ready, end]);
+    const reachesOwn = Number.isFinite(plan.ownKillMs) && responded.maxMs >= ownKill.minMs;
     const mayKillItself = plan.mayKillLast || reachesOwn;
     return { name: plan.name, plan, hookEnd: hook, term, told, end, killAt, killed, mayKillItself };
   }
 
+  /** What takes the grace period and more takes no more than that: the kubelet waits no longer for a hook. */
+  function hookOf({ hook = ZERO }: ContainerPlan): Interval {
+    return earliest([hook, exactly(graceMs)]);
+  }
+
   function termOfNative(plan: ContainerPlan, hook: Interval): Interval {
     const after = natives.slice(natives.indexOf(plan) + 1);
-    const turn = latest([...mains, ...after].filter(({ name }) => !underWay.has(name)).map((one) => stopOf(one).end));
+    const turn = latest(endsOf([...mains, ...after]));
     // It waits for as many whole seconds as the hook has left.
     const longestMs = graceMs + (isWhole(hook) ? 0 : 999);
-    return {
-      minMs: Math.max(hook.minMs, Math.min(turn.minMs, graceMs)),
-      maxMs: Math.max(hook.maxMs, Math.min(turn.maxMs, longestMs)),
-    };
+    return latest([hook, earliest([turn, between(graceMs, longestMs)])]);
   }
 
   /** When a deadline of others may end its waiting: it hears of them where they are asked, which it may not. */
   function earliestTurn({ deadlines }: ContainerPlan, termMs: number): number {
     const turns = deadlines.map(({ of, graceMs: theirsMs }) => {
       const peer = containers.find(({ name }) => name === of);
-      const atMs = capped(peer?.hook ?? ZERO, graceMs).minMs + theirsMs;
+      const atMs = (peer === undefined ? 0 : hookOf(peer).minMs) + theirsMs;
       return lastTurnMs({ sinceMs: termMs, atMs });
     });
     return Math.max(termMs, Math.min(...turns, Number.POSITIVE_INFINITY));
   }
 
   /** Two containers that wait for each other do not wait. */
-  function endsOf(names: readonly string[]): readonly Interval[] {
-    return names
-      .filter((name) => !underWay.has(name))
-      .flatMap((name) => containers.find((one) => one.name === name) ?? [])
-      .map((one) => stopOf(one).end);
+  function endsOf(plans: readonly ContainerPlan[]): readonly Interval[] {
+    return plans.filter(({ name }) => !underWay.has(name)).map((one) => stopOf(one).end);
   }
-}
-
-/** What takes the grace period and more takes no more than that: the kubelet waits no longer for a hook. */
-function capped({ minMs, maxMs }: Interval, mostMs: number): Interval {
-  return { minMs: Math.min(minMs, mostMs), maxMs: Math.min(maxMs, mostMs) };
-}
-
-function latest(intervals: readonly Interval[]): Interval {
-  return {
-    minMs: Math.max(0, ...intervals.map(({ minMs }) => minMs)),
-    maxMs: Math.max(0, ...intervals.map(({ maxMs }) => maxMs)),
-  };
 }
 
 /** What of the time of a hook, and of a turn behind it, is not counted: parts of seconds, each for itself. */
@@ -163,8 +147,4 @@ function lostMs({ isNative }: ContainerPlan, hook: Interval, term: Interval): nu
   // The two parts add up to a whole second where the turn ends with one.
   if (isWhole(term)) return isWhole(hook) ? 0 : 1_000;
   return isWhole(hook) ? 999 : 2 * 999;
-}
-
-function isWhole({ minMs, maxMs }: Interval): boolean {
-  return minMs === maxMs && minMs % 1_000 === 0;
 }

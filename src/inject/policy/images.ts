@@ -2,11 +2,10 @@
  * The image lock as variables of CEL. It is no ConfigMap, because an API server loses that when the binding is deleted,
  * until it starts again (1.36, kubernetes/kubernetes#130887).
  */
-import { isAgent, isProxy } from '../../check/rules/sidecars.ts';
+import { isHelper } from '../../check/rules/sidecars.ts';
 import type { ImageFacts, Images } from '../../check/stop/images.ts';
 import { formatSignal } from '../../config/notation/stop/signals.ts';
-import { SIGINT, SIGTERM, signalNumber } from '../../core/signals.ts';
-import { asInManifest } from '../members.ts';
+import { asInManifest, otherSignal } from '../members.ts';
 import { refuse } from '../refusal.ts';
 import { literal } from './literal.ts';
 
@@ -17,7 +16,7 @@ const LONGEST = 100_000;
 export function imageVariables(images: Images): { readonly digests: string; readonly images: string } {
   // A name with a tag comes before one with a digest.
   const sorted = [...images]
-    .filter(startsSomething)
+    .filter(([, { entrypoint = [], cmd = [] }]) => entrypoint.length + cmd.length > 0)
     .sort(([a], [b]) => Number(a.includes('@')) - Number(b.includes('@')) || (a < b ? -1 : 1));
   const names = new Map<string, string>();
   for (const [name, { digest = name.split('@')[1] }] of sorted)
@@ -31,10 +30,6 @@ export function imageVariables(images: Images): { readonly digests: string; read
   if (Object.values(variables).some((text) => text.length > LONGEST))
     refuse(`the lock has ${images.size} images, which is more than a policy can hold; lock only what the cluster runs`);
   return variables;
-}
-
-function startsSomething([, { entrypoint = [], cmd = [] }]: readonly [string, ImageFacts]): boolean {
-  return entrypoint.length + cmd.length > 0;
 }
 
 function mapOf(entries: readonly (readonly [key: string, value: string])[]): string {
@@ -53,13 +48,13 @@ function entriesOf(name: string, { platforms = {}, ...facts }: ImageFacts) {
 }
 
 /** Lists of words, since the values of a map have one type. */
-function factsOf(name: string, { entrypoint = [], cmd = [], stopSignal = '' }: ImageFacts) {
-  const signal = signalNumber(stopSignal);
+function factsOf(name: string, { entrypoint = [], cmd = [], stopSignal }: ImageFacts) {
+  const signal = otherSignal(stopSignal);
   const image = { image: name, command: entrypoint, args: cmd };
   return {
     ...(entrypoint.length > 0 && { entrypoint: entrypoint.map(asInManifest) }),
     ...(cmd.length > 0 && { cmd: cmd.map(asInManifest) }),
-    ...(signal !== undefined && signal !== SIGTERM && signal !== SIGINT && { signal: [formatSignal(signal)] }),
-    ...((isProxy(image) || isAgent(image)) && { role: ['known'] }),
+    ...(signal !== undefined && { signal: [formatSignal(signal)] }),
+    ...(isHelper(image) && { role: ['known'] }),
   };
 }

@@ -1,5 +1,5 @@
 /** Data as CEL writes it. Its strings are those of JSON. */
-import type { Data } from '../../check/edits.ts';
+import { type Data, isList } from '../../check/edits.ts';
 
 /**
  * `dyn` hides types, because those of all items of a list, and of all values of a map, must be one. Kubernetes' own
@@ -15,8 +15,4 @@ export function literal(data: Data): string {
 
 function hidden(text: string, isHidden: boolean): string {
   return isHidden ? `dyn(${text})` : text;
-}
-
-function isList(data: Data): data is readonly Data[] {
-  return Array.isArray(data);
 }

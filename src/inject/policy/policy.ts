@@ -4,10 +4,11 @@
  */
 import { stringify } from 'yaml';
 import type { Data } from '../../check/edits.ts';
+import { UID } from '../../check/rules/common.ts';
 import type { Images } from '../../check/stop/images.ts';
 import { PREFIX } from '../annotations.ts';
 import type { Delivery } from '../delivery.ts';
-import { initContainer, mountsOf, UID, volumesOf, type Way } from '../pieces.ts';
+import { initContainer, mountsOf, volumesOf, type Way } from '../pieces.ts';
 import { literal } from './literal.ts';
 import { COMMAND_VARIABLES, rosterVariables } from './variables.ts';
 

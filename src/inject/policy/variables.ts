@@ -3,9 +3,9 @@
  * where they are not lists of these names.
  */
 import type { Images } from '../../check/stop/images.ts';
-import { FLAGS, KEYS } from '../../config/flags.ts';
+import { FLAGS } from '../../config/flags.ts';
 import { PRESET_PROGRAMS } from '../../config/notation/stop/stop-presets.ts';
-import { OWN, PREFIX } from '../annotations.ts';
+import { GIVEN, PREFIX } from '../annotations.ts';
 import { PROGRAM } from '../members.ts';
 import { imageVariables } from './images.ts';
 
@@ -42,8 +42,6 @@ const ROSTER: Variables = {
 .map(c, c.image)`,
 };
 
-const GIVEN = KEYS.filter((key) => !OWN.includes(key)).map((key) => `'${FLAGS[key].name}'`);
-
 /** The command of each member. */
 export const COMMAND_VARIABLES: Variables = {
   isAlone: 'variables.members.size() == 1',
@@ -70,7 +68,7 @@ export const COMMAND_VARIABLES: Variables = {
   words: byName(`['${PROGRAM}', 'run']
 + (variables.isAlone ? [] : ['--name=' + c.name])
 + (c.name in variables.mains ? [] : ['--role=sidecar', '--mains=' + variables.mains.join(',')])
-+ [${GIVEN.join(', ')}]
++ [${GIVEN.map((key) => `'${FLAGS[key].name}'`).join(', ')}]
   .map(f, variables.annotations[?'${PREFIX}' + f + '.' + c.name]
     .or(variables.annotations[?'${PREFIX}' + f])
     .or(variables.flags[c.name][?f])

@@ -8,8 +8,7 @@ export const rule = ofContainer({
   title: 'The configured drain and hooks of sexton take longer than the grace period',
   why: 'Drain, pre-stop, ladder and linger run one after the other from TERM on, and the kubelet kills the container at the end of the grace period.',
   remedy: 'Shorten the drain or the rungs, or raise terminationGracePeriodSeconds and --grace-period together.',
-  *find({ container: { node }, hook = ZERO, sexton, graceMs }) {
-    const member = sexton?.run?.member;
+  *find({ container: { node }, hook = ZERO, member, graceMs }) {
     if (member === undefined) return;
     const drain = drainOf(member);
     const rungsMs = (member.ladder ?? []).reduce((sum, { forMs = 0 }) => sum + forMs, 0);

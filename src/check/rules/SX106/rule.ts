@@ -8,10 +8,10 @@ export const rule = ofContainer({
   why: 'TERM does not tell how much time it leaves. Where the platform leaves less, the program is killed before it hears of the stop.',
   remedy: 'Shorten the hook or the drain, or declare --grace-floor, with which sexton ends its drain in time.',
   flags: ['--scenario', 'spot=15'],
-  *find({ container, plan: { hook, drain }, stop, scenarios }) {
-    const hasEnd = Number.isFinite(hook?.maxMs ?? 0) && Number.isFinite(drain.maxMs);
+  *find({ container, plan, stop: { told }, scenarios }) {
+    const hasEnd = Number.isFinite(plan.hook?.maxMs ?? 0) && Number.isFinite(plan.drain.maxMs);
     for (const { name, capMs } of scenarios)
-      if (capMs !== undefined && stop.told.maxMs >= capMs && hasEnd)
+      if (capMs !== undefined && told.maxMs >= capMs && hasEnd)
         yield { at: hookOrCommand(container), atMs: capMs, name };
   },
   say: ({ name, atMs }, { stop }) =>

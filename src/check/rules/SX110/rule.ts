@@ -1,6 +1,7 @@
 import { secondsText } from '../../stop/interval.ts';
 import { hookAndDrain } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
+import { ordinaryOf } from '../sidecars.ts';
 import { delayOf } from './delay.ts';
 
 export const rule = ofWorkload({
@@ -10,9 +11,8 @@ export const rule = ofWorkload({
   remedy: 'Raise the preStop sleep or the drain above the delay, and the grace period with it; or shorten the delay.',
   *find({ workload, pod, view, objects }) {
     const delay = delayOf(workload, objects);
-    const mains = view.containers.filter(({ container }) => !container.isNative);
     // A hook of unknown length may take all the time that there is.
-    const longestMs = Math.max(0, ...mains.map((one) => hookAndDrain(one).maxMs));
+    const longestMs = Math.max(0, ...ordinaryOf(view).map((one) => hookAndDrain(one).maxMs));
     if (delay === undefined || longestMs >= delay.ms) return;
     const atMs = Math.min(longestMs, pod.graceSeconds * 1_000);
     yield { ...delay, atMs, longestMs };

@@ -1,5 +1,4 @@
 import { shellOf } from '../../stop/images.ts';
-import { secondsText } from '../../stop/interval.ts';
 import { wordAt } from '../../stop/plan.ts';
 import { shellCommandOf } from '../../stop/shell.ts';
 import { execBefore, isJob, shellSeverity, shellText } from '../common.ts';
@@ -14,10 +13,8 @@ export const rule = ofContainer({
     const script = argv && shellCommandOf(argv);
     if (shell?.mayStay !== true || script === undefined) return;
     const severity = isJob(workload) ? 'info' : shellSeverity(script, shell, shellOf(container.image, images));
-    const node = wordAt(container, script.index);
-    yield { at: node, severity, atMs: stop.killAt.minMs, node, script, shell };
+    yield { at: wordAt(container, script.index), severity, atMs: stop.killAt.minMs, script, shell };
   },
-  say: ({ script, shell, atMs }) =>
-    `${script.shell} -c ${shellText(shell)}: its command is ended by KILL after ${secondsText(atMs)}`,
-  fix: ({ node, script }, { pod }) => execBefore(pod.source, node, script.script),
+  say: ({ script, shell, atMs }) => shellText(script, shell.stays, atMs),
+  fix: ({ at, script }, { pod }) => execBefore(pod.source, at, script.script),
 });

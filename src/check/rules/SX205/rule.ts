@@ -8,12 +8,11 @@ export const rule = ofContainer({
   title: 'The stop signal of the image is no stop request for sexton',
   why: 'The kubelet sends the STOPSIGNAL of the image. sexton passes a signal that is none of its --stop-signals on as any other: there is no drain, no order and no ladder.',
   remedy: 'Add the signal to --stop-signals, or let --stop auto do so.',
-  *find({ container, sexton, stopSignal }) {
-    const config = sexton?.run?.member;
+  *find({ container, sexton, member, stopSignal }) {
     const signal = signalNumber(stopSignal ?? '');
-    if (config === undefined || signal === undefined || sexton?.unsure.has('stop-signals')) return;
-    if (config.stopSignals.includes(signal)) return;
-    yield { at: wordAt(container, 0), atMs: 0, all: [...config.stopSignals, signal].map(signalName) };
+    if (member === undefined || signal === undefined || sexton?.unsure.has('stop-signals')) return;
+    if (member.stopSignals.includes(signal)) return;
+    yield { at: wordAt(container, 0), atMs: 0, all: [...member.stopSignals, signal].map(signalName) };
   },
   say: ({ all }) =>
     `the platform sends ${all.at(-1)}, which is no stop request for sexton; its drain and order are skipped`,

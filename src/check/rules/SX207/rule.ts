@@ -41,8 +41,7 @@ function missingProgram(argv: readonly string[], image: string | undefined, imag
   const programs = factsOfImage(image, images)?.programs;
   if (programs === undefined) return shellOf(image, images) === 'none' ? program : undefined;
   if (!programs.includes(program)) return program;
-  const script = shellCommandOf(argv)?.script;
-  const [inside = ''] = (script === undefined ? undefined : firstCommandOf(script)) ?? [];
+  const [inside = ''] = firstCommandOf(shellCommandOf(argv)?.script ?? '') ?? [];
   return HOOK_PROGRAMS.includes(inside) && !BUILTINS.has(inside) && !programs.includes(inside) ? inside : undefined;
 }
 

@@ -7,15 +7,14 @@ export const rule = ofContainer({
   title: 'Restart rules that sexton was not told, or other ones',
   why: 'A container cannot see its restartPolicyRules. Members then take one that comes back for over, or wait for one that does not.',
   remedy: 'Declare them with --restart-rules, or in the configuration file.',
-  *find({ container, sexton }) {
-    const config = sexton?.run?.member;
-    if (config === undefined || config.solo || sexton?.unsure.has('restart-rules')) return;
+  *find({ container, sexton, member }) {
+    if (member === undefined || member.solo || sexton?.unsure.has('restart-rules')) return;
     const theirs = container.rules.map((one) => ({
       ...one,
       action: one.action === 'RestartAllContainers' ? 'restart-all' : 'restart',
     }));
-    if (theirs.map(textOf).join() === config.restartRules.map(textOf).join()) return;
-    yield { at: theirs[0]?.node ?? flagAt(container, '--restart-rules'), own: config.restartRules.length };
+    if (theirs.map(textOf).join() === member.restartRules.map(textOf).join()) return;
+    yield { at: theirs[0]?.node ?? flagAt(container, '--restart-rules'), own: member.restartRules.length };
   },
   say: ({ own }, { container: { rules } }) =>
     `restartPolicyRules and --restart-rules are not the same (${rules.length} and ${own} rules)`,

@@ -1,7 +1,7 @@
 import { type Unit, unitsOf, wordsOf } from '../../../config/notation/words.ts';
 import { replaceValue } from '../../edits.ts';
-import { isBehindEntrypoint } from '../../stop/started.ts';
-import { scriptSeverity, shellFormOf } from '../dockerfiles.ts';
+import { isBehindEntrypoint, shellFormOf } from '../../stop/started.ts';
+import { scriptSeverity } from '../common.ts';
 import { ofStage } from '../rule.ts';
 
 const BUILTINS = /^(cd|export|source|\.|set|exec|ulimit|umask)$/;
@@ -11,9 +11,9 @@ export const rule = ofStage({
   title: 'The shell form starts the program behind a shell',
   why: "CMD and ENTRYPOINT without brackets are run by /bin/sh -c. Debian's dash stays PID 1 and ignores TERM; busybox becomes its last command.",
   remedy: 'Write the exec form: CMD ["server", "--port", "80"].',
-  *find(about) {
-    const { stage, started, images } = about;
-    const severity = scriptSeverity(about, shellFormOf(about));
+  *find({ stage, images }) {
+    const { started } = stage;
+    const severity = scriptSeverity(shellFormOf(stage), stage.base, images);
     if (started === undefined || severity === undefined || isBehindEntrypoint(stage, images)) return;
     yield { at: started, started, severity };
   },
@@ -25,8 +25,7 @@ export const rule = ofStage({
     const units = unitsOf(started.script);
     if (!units.ok || units.value.some(isForShell) || started.script.includes('\n')) return [];
     const words = wordsOf(units.value);
-    if (!words.ok) return [];
-    if (words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
+    if (!words.ok || words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
     const list = words.value.map((word) => JSON.stringify(word)).join(', ');
     return [replaceValue(stage.source, started.arguments, `[${list}]`)];
   },

@@ -1,6 +1,6 @@
 import { lastProgramOf, shellCommandOf } from '../../stop/shell.ts';
 import { isBehindEntrypoint, ownArgvOfStage } from '../../stop/started.ts';
-import { scriptSeverity } from '../dockerfiles.ts';
+import { scriptSeverity } from '../common.ts';
 import { ofStage } from '../rule.ts';
 
 export const rule = ofStage({
@@ -8,10 +8,10 @@ export const rule = ofStage({
   title: 'sh -c with a list of commands, the last one without exec',
   why: 'The shell waits for its last command and ignores TERM as PID 1. Linters that only ask for the exec form do not see it.',
   remedy: 'Write exec before the last command.',
-  *find(about) {
-    const { stage, started, images } = about;
+  *find({ stage, images }) {
+    const { started } = stage;
     const script = shellCommandOf(ownArgvOfStage(stage));
-    const severity = scriptSeverity(about, script);
+    const severity = scriptSeverity(script, stage.base, images);
     if (script === undefined || severity === undefined || started === undefined) return;
     if (!isBehindEntrypoint(stage, images)) yield { at: started, severity, script };
   },

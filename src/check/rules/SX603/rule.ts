@@ -12,12 +12,11 @@ export const rule = ofStage({
   *find({ stage, images }) {
     const { stopSignal, base } = stage;
     const graceful = gracefulSignalOf(programOfStage(stage, images), base);
-    const number = signalNumber(stopSignal?.text ?? '');
-    if (stopSignal === undefined || graceful === undefined || number === undefined) return;
-    if (graceful.preset === 'postgres' || signalNumber(graceful.signal) === number) return;
-    yield { at: stopSignal, graceful, number };
+    const gets = signalNumber(stopSignal?.text ?? '');
+    if (stopSignal === undefined || graceful === undefined || gets === undefined) return;
+    if (gets !== graceful.signal) yield { at: stopSignal, graceful, gets };
   },
-  say: ({ graceful: { preset, signal }, number }) =>
-    `${preset} ends gracefully on SIG${signal}, and STOPSIGNAL is ${signalName(number)}`,
-  fix: ({ at, graceful }, { stage }) => [replaceValue(stage.source, at, `SIG${graceful.signal}`)],
+  say: ({ graceful: { preset, signal }, gets }) =>
+    `${preset} ends gracefully on ${signalName(signal)}, and STOPSIGNAL is ${signalName(gets)}`,
+  fix: ({ at, graceful }, { stage }) => [replaceValue(stage.source, at, signalName(graceful.signal))],
 });

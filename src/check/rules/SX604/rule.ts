@@ -10,7 +10,8 @@ export const rule = ofStage({
   title: 'The STOPSIGNAL of the base image is meant for another program',
   why: 'STOPSIGNAL is inherited. A program that does not know QUIT or WINCH dies of it at once, or ignores it until KILL.',
   remedy: 'Write STOPSIGNAL SIGTERM.',
-  *find({ stage, started, images }) {
+  *find({ stage, images }) {
+    const { started } = stage;
     const inherited = stopSignalOf(stage.base, images);
     if (stage.stopSignal !== undefined || inherited === undefined || inherited === 'SIGTERM') return;
     const { program } = startedBy(argvOfStage(stage, images));

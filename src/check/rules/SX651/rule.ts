@@ -1,4 +1,4 @@
-import { insertKey, replaceValue } from '../../edits.ts';
+import { setKey } from '../../edits.ts';
 import { secondsText } from '../../stop/interval.ts';
 import { longestStopOf } from '../../stop/plan.ts';
 import { argvOfService } from '../../stop/started.ts';
@@ -19,7 +19,6 @@ export const rule = ofService({
     `${longest.by} takes up to ${secondsText(longest.ms)}, and KILL comes after ${secondsText(atMs)}`,
   fix: ({ longest }, { service: { source, node, graceAt } }) => {
     const seconds = `${Math.ceil(longest.ms / 1_000) + (longest.isGrace ? 0 : 10)}s`;
-    if (graceAt === undefined) return insertKey(source, node, 'stop_grace_period', seconds);
-    return [replaceValue(source, graceAt, seconds)];
+    return setKey(source, node, 'stop_grace_period', graceAt, seconds);
   },
 });

@@ -1,6 +1,6 @@
 import { signalName, signalNumber } from '../../../core/signals.ts';
-import { insertKey, replaceValue } from '../../edits.ts';
-import { at } from '../../input/located.ts';
+import { setKey } from '../../edits.ts';
+import { at, textAt } from '../../input/located.ts';
 import { factsOfImage } from '../../stop/images.ts';
 import { gracefulSignalOf } from '../../stop/plan.ts';
 import { programOfService } from '../../stop/started.ts';
@@ -12,21 +12,19 @@ export const rule = ofService({
   why: 'Compose stops the container with this signal, on which this program cuts its requests.',
   remedy: "Write the program's own graceful signal.",
   *find({ service, images }) {
-    const { image, stopSignal } = service;
-    const node = at(service.node, 'stop_signal');
+    const { image, node } = service;
+    const declared = at(node, 'stop_signal');
     const graceful = gracefulSignalOf(programOfService(service, images), image);
     const known = factsOfImage(image, images);
     const inherited = known && (known.stopSignal ?? 'SIGTERM');
-    const number = signalNumber((node === undefined ? inherited : stopSignal) ?? '');
-    if (graceful === undefined || number === undefined || graceful.preset === 'postgres') return;
-    if (signalNumber(graceful.signal) !== number) yield { at: node, node, graceful, number };
+    const gets = signalNumber((declared === undefined ? inherited : textAt(declared)) ?? '');
+    if (graceful === undefined || gets === undefined) return;
+    if (gets !== graceful.signal) yield { at: declared, graceful, gets };
   },
-  say: ({ node, graceful: { preset, signal }, number }) => {
-    const what = node === undefined ? 'the image says' : 'stop_signal is';
-    return `${preset} ends gracefully on SIG${signal}, and ${what} ${signalName(number)}`;
+  say: ({ at: declared, graceful: { preset, signal }, gets }) => {
+    const what = declared === undefined ? 'the image says' : 'stop_signal is';
+    return `${preset} ends gracefully on ${signalName(signal)}, and ${what} ${signalName(gets)}`;
   },
-  fix: ({ node, graceful: { signal } }, { service }) =>
-    node === undefined
-      ? insertKey(service.source, service.node, 'stop_signal', `SIG${signal}`)
-      : [replaceValue(service.source, node, `SIG${signal}`)],
+  fix: ({ at: declared, graceful }, { service: { source, node } }) =>
+    setKey(source, node, 'stop_signal', declared, signalName(graceful.signal)),
 });

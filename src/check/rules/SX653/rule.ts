@@ -1,10 +1,8 @@
 import type { ComposeService } from '../../input/compose.ts';
 import { at, type Located } from '../../input/located.ts';
-import { shellOf } from '../../stop/images.ts';
-import { secondsText } from '../../stop/interval.ts';
-import { fateOf, shellCommandOf } from '../../stop/shell.ts';
+import { shellCommandOf } from '../../stop/shell.ts';
 import { firstProcessOfService } from '../../stop/started.ts';
-import { execBefore, shellSeverity, shellText } from '../common.ts';
+import { execBefore, scriptSeverity, shellText } from '../common.ts';
 import { ofService } from '../rule.ts';
 
 export const rule = ofService({
@@ -14,16 +12,12 @@ export const rule = ofService({
   remedy: 'Write exec before the last command of the script, or start the program without a shell.',
   *find({ service, images }) {
     const script = shellCommandOf(firstProcessOfService(service, images));
-    const shell = shellOf(service.image, images);
-    const fate = script && fateOf(script, shell);
-    if (script === undefined || fate?.mayStay !== true) return;
-    const node = scriptAt(service, script.index);
-    const severity = shellSeverity(script, fate, shell);
-    yield { at: node, severity, atMs: service.graceMs, node, script, fate };
+    const severity = scriptSeverity(script, service.image, images);
+    if (script === undefined || severity === undefined) return;
+    yield { at: scriptAt(service, script.index), severity, atMs: service.graceMs, script };
   },
-  say: ({ script, fate, atMs }) =>
-    `${script.shell} -c ${shellText(fate)}: its command is ended by KILL after ${secondsText(atMs)}`,
-  fix: ({ node, script }, { service }) => execBefore(service.source, node, script.script),
+  say: ({ script, severity, atMs }) => shellText(script, severity !== 'info', atMs),
+  fix: ({ at: node, script }, { service }) => execBefore(service.source, node, script.script),
 });
 
 /** Where the service has the word of that index, or the text with it; undefined: the image has it. */

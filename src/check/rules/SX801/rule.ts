@@ -11,8 +11,8 @@ export const rule = ofContainer({
   title: "--grace-period is not the pod's",
   why: "A container cannot see terminationGracePeriodSeconds, so it is declared twice. Declared too long, the kubelet kills before sexton has stopped its command; too short, sexton kills early. Of the kubelet's grace period its preStop hook is used up when TERM comes.",
   remedy: 'Write the same time in both places, less the preStop hook of the container.',
-  *find({ container, hook = ZERO, sexton, graceMs }) {
-    const declaredMs = sexton?.run?.member.gracePeriodMs;
+  *find({ container, hook = ZERO, member, graceMs }) {
+    const declaredMs = member?.gracePeriodMs;
     if (declaredMs === undefined || graceMs === 0) return;
     const mostMs = Math.max(LEAST_MS, graceMs - hook.minMs);
     const leastMs = Math.max(LEAST_MS, graceMs - Math.min(graceMs, hook.maxMs));

@@ -1,5 +1,6 @@
 import { insertKey } from '../../edits.ts';
 import { wordAt } from '../../stop/plan.ts';
+import { UID } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
 export const rule = ofContainer({
@@ -7,14 +8,10 @@ export const rule = ofContainer({
   title: "A graveyard without the pod's uid",
   why: 'Without SEXTON_POD_UID sexton cannot tell tombstones of this pod from those that an earlier one left, and ignores a death that it finds at its start for 10 s.',
   remedy: 'Set SEXTON_POD_UID to metadata.uid by the downward API.',
-  *find({ container, sexton }) {
-    const config = sexton?.run?.member;
-    if (config === undefined || config.session !== undefined || config.solo || sexton?.unsure.has('session')) return;
+  *find({ container, sexton, member }) {
+    if (member === undefined || member.session !== undefined || member.solo || sexton?.unsure.has('session')) return;
     yield { at: wordAt(container, 0) };
   },
   say: () => 'uses a graveyard, and SEXTON_POD_UID is not set',
-  fix: (_, { pod, container }) => {
-    const value = [{ name: 'SEXTON_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } }];
-    return insertKey(pod.source, container.node, 'env', value);
-  },
+  fix: (_, { pod, container }) => insertKey(pod.source, container.node, 'env', [UID]),
 });

@@ -51,14 +51,13 @@ function* imageVolumes(pod: Pod, minor: number) {
   for (const [name, volume] of pod.volumes) {
     const node = at(volume, 'image');
     if (node === undefined) continue;
-    const needs = `the image volume ${name} needs`;
-    if (minor < 31) {
-      yield { at: node, what: `${needs} Kubernetes 1.31, this is 1.${minor}` };
-      continue;
-    }
-    const what = `${needs} the feature gate ImageVolume on Kubernetes 1.${minor}`;
-    yield { at: node, severity: 'warning' as const, what };
-    if (minor < 33) yield* subPaths(pod, name, minor);
+    const isUnknown = minor < 31;
+    const lack = isUnknown
+      ? `Kubernetes 1.31, this is 1.${minor}`
+      : `the feature gate ImageVolume on Kubernetes 1.${minor}`;
+    const what = `the image volume ${name} needs ${lack}`;
+    yield { at: node, severity: isUnknown ? ('error' as const) : ('warning' as const), what };
+    if (!isUnknown && minor < 33) yield* subPaths(pod, name, minor);
   }
 }
 

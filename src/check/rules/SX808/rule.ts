@@ -14,8 +14,8 @@ export const rule = ofContainer({
   why: 'The kubelet goes on with readiness probes while a pod stops. Each is a new connection, and a drain that waits until none has come for quiet never sees that where they come as often.',
   remedy:
     "Let the probe come less often than quiet, or ask sexton's --http port or one that is not in ports=; or write ignore= with the node's address, where no clients come from it.",
-  *find({ container, pod, sexton }) {
-    const { member, http } = sexton?.run ?? {};
+  *find({ container, pod, sexton, member }) {
+    const http = sexton?.run?.http;
     if (member?.drain?.kind !== 'adaptive' || pod.isOnHostNetwork) return;
     const { drain } = member;
     const own = [...sidecarPorts(member), ...(http?.address.kind === 'tcp' ? [http.address.port] : [])];

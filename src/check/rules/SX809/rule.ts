@@ -2,6 +2,7 @@ import { at, textAt } from '../../input/located.ts';
 import type { ContainerView } from '../../stop/plan.ts';
 import { bytesOf } from '../common.ts';
 import { ofContainer } from '../rule.ts';
+import { mayDrain } from '../sidecars.ts';
 
 const MIB = 1024 * 1024;
 /** What a wake of the supervisor needs above the command's own memory. */
@@ -13,9 +14,12 @@ export const rule = ofContainer({
   why: `While the pod stops, the supervisor needs ${WAKE_MIB} MiB above what the command takes. Where these are not free init does not start it: it sends the stop signal on time, but cannot wait for connections, hooks or other members.`,
   remedy: `Raise the limit to what the command takes and ${WAKE_MIB} MiB, or let the command take less.`,
   *find(one) {
+    const run = one.sexton?.run;
     const limit = at(one.container.node, 'resources', 'limits', 'memory');
     const bytes = bytesOf(textAt(limit));
-    if (limit === undefined || bytes === undefined || !isWoken(one)) return;
+    if (limit === undefined || bytes === undefined || run === undefined) return;
+    // Else the supervisor has nothing to decide when the pod stops.
+    if (run.graveyard === undefined && !mayDrain(one)) return;
     const { own, by, isGuess } = ownMemoryOf(one, bytes);
     if (own + WAKE_MIB * MIB <= bytes) return;
     yield { at: limit, severity: isGuess ? 'info' : 'warning', atMs: 0, limit: textAt(limit), by };
@@ -23,13 +27,6 @@ export const rule = ofContainer({
   say: ({ limit, by }) =>
     `a limit of ${limit}${by}: less than ${WAKE_MIB} MiB are left for sexton's supervisor, so init stops the command without drain, hooks and order`,
 });
-
-/** The supervisor has something to decide when the pod stops. */
-function isWoken({ sexton }: ContainerView): boolean {
-  if (sexton?.run === undefined) return false;
-  const { member, graveyard } = sexton.run;
-  return graveyard !== undefined || member.drain !== undefined || member.preStop !== undefined;
-}
 
 /** What the command is known to take, and what the message says of it; nothing, where the manifest does not say it. */
 function ownMemoryOf(one: ContainerView, limit: number) {

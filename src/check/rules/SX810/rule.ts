@@ -1,5 +1,5 @@
 import { at, itemsAt, textAt, wholeAt } from '../../input/located.ts';
-import type { Container } from '../../input/pod.ts';
+import { type Container, givenWords } from '../../input/pod.ts';
 import { secondsText } from '../../stop/interval.ts';
 import { drainOf } from '../../stop/plan.ts';
 import { flagAt } from '../common.ts';
@@ -10,8 +10,7 @@ export const rule = ofContainer({
   title: '--idle-when asks a port that no container declares',
   why: 'No answer counts as busy, so a drain that asks a port where nothing listens takes its longest time. Ports need not be declared, so the port may be right.',
   remedy: 'Correct the port in --idle-when, or declare it in the ports of its container.',
-  *find({ container, pod, sexton, programArgs }) {
-    const member = sexton?.run?.member;
+  *find({ container, pod, member, programArgs }) {
     const action = member?.idleWhen?.action;
     if (member === undefined || action?.kind !== 'gauge' || !/^(127\.|::1$|localhost$)/.test(action.call.host)) return;
     const { port } = action.call;
@@ -19,9 +18,7 @@ export const rule = ofContainer({
     const declared = pod.containers.map(({ node }) => itemsAt(node, 'ports'));
     if (declared.some((ports) => ports.length === 0 || ports.some((one) => wholeAt(one, 'containerPort') === port)))
       return;
-    const words = pod.containers.flatMap((one) =>
-      one === container ? programArgs : [...(one.command ?? []), ...(one.args ?? [])],
-    );
+    const words = pod.containers.flatMap((one) => (one === container ? programArgs : givenWords(one)));
     const said = [...words, ...pod.containers.flatMap(otherTexts)].join(' ');
     if (new RegExp(`(?<!\\d)${port}(?!\\d)`).test(said)) return;
     yield { at: flagAt(container, '--idle-when'), port, atMs: drainOf(member).maxMs };

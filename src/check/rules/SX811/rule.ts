@@ -10,11 +10,11 @@ export const rule = ofContainer({
   why: 'A metric that is missing counts as busy, so the drain takes its longest time. Each server has metrics of its own, and some serve none without a flag.',
   remedy: 'Name the preset of this server, or give the server the flag.',
   *find(one) {
-    const member = one.sexton?.run?.member;
+    const { container, member } = one;
     const asked = idleServerAsked(one);
     const server = idleServerOf(one);
     if (member === undefined || asked === undefined || server === undefined) return;
-    const common = { at: flagAt(one.container, '--idle-when'), atMs: drainOf(member).maxMs };
+    const common = { at: flagAt(container, '--idle-when'), atMs: drainOf(member).maxMs };
     const flag = flagForMetrics(server, one);
     if (asked.name !== server.name)
       yield { ...common, what: `those of ${asked.name}, and the server is ${server.name}` };

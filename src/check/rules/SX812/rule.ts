@@ -11,10 +11,10 @@ export const rule = ofContainer({
   why: 'An inference server sends an answer for minutes without a new connection. A drain that does not ask it stops it in the middle.',
   remedy: 'Write --idle-when with the preset, and a grace period for the longest answer.',
   *find(one) {
-    const member = one.sexton?.run?.member;
+    const { container, member } = one;
     const server = idleServerOf(one);
     if (member === undefined || server === undefined || member.idleWhen !== undefined) return;
-    yield { at: flagAt(one.container, '--idle-when'), server, preset: `preset:${server.name}${portOf(one, server)}` };
+    yield { at: flagAt(container, '--idle-when'), server, preset: `preset:${server.name}${portOf(one, server)}` };
   },
   say: ({ server, preset }, one) => {
     const flag = flagForMetrics(server, one);
@@ -24,15 +24,15 @@ export const rule = ofContainer({
   },
   fix: ({ server, preset }, one) => {
     // sexton refuses it without a grace period or with a fixed drain, and without metrics it is always busy.
-    const hasTime = one.sexton?.run?.member.gracePeriodMs !== undefined && !hasFixedDrain(one);
+    const hasTime = one.member?.gracePeriodMs !== undefined && !hasFixedDrain(one);
     return hasTime && flagForMetrics(server, one) === undefined
       ? withFlag(one.pod, one.container, '--idle-when', preset)
       : [];
   },
 });
 
-function hasFixedDrain({ sexton }: ContainerView): boolean {
-  return sexton?.run?.member.drain?.kind === 'fixed';
+function hasFixedDrain({ member }: ContainerView): boolean {
+  return member?.drain?.kind === 'fixed';
 }
 
 /** By its own flag, else the only one that the container declares, else that of its image. */

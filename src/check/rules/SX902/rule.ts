@@ -1,4 +1,4 @@
-import { nearest } from '../../../config/notation/nearest.ts';
+import { didYouMean, nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
 import type { Located } from '../../input/located.ts';
 import { annotationsOf } from '../../input/objects.ts';
@@ -33,8 +33,7 @@ function wrongWith(pod: Pod, name: string, value: Located): string | undefined {
     return `: this pod has no container ${show(container)}; it has ${containers.join(', ')}`;
   if (container === undefined && !DECLARATIONS.some((one) => one === name)) {
     const known = [...DECLARATIONS, 'ignore'];
-    const near = nearest(name, known);
-    return `: no such annotation; ${near === undefined ? `write one of ${known.join(', ')}` : `did you mean ${near}?`}`;
+    return `: no such annotation; ${didYouMean(nearest(name, known), `write one of ${known.join(', ')}`)}`;
   }
   const text = value.kind === 'scalar' ? value.text : pod.source.text.slice(value.start, value.end);
   const parsed = parseDeclared(text);

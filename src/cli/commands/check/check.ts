@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { check as checkInputs, type Result } from '../../../check/check.ts';
 import { collect, withNothing } from '../../../check/files.ts';
-import { type Finding, isAtLeast, type Severity } from '../../../check/finding.ts';
-import { fingerprintsOf } from '../../../check/fingerprint.ts';
+import { type Finding, fingerprintsOf, isAtLeast, type Severity } from '../../../check/finding.ts';
 import { diffOf, repaired } from '../../../check/fix.ts';
 import { rulesText, ruleText } from '../../../check/formats/explain.ts';
 import { CHECK_SCHEMA, githubOf, jsonOf, junitOf } from '../../../check/formats/machine.ts';
