@@ -63,6 +63,10 @@ export const PLAIN_CASES: Cases = {
     'a workload that is scaled to 0': guarded('minAvailable: 1', 0),
   },
   SX801: {
+    'a grace period of a second': deployment(
+      `- {name: web, image: "example.com/web:1", command: [/sexton/sexton, run, --grace-period, 1s, --, /bin/server]}\n`,
+      'terminationGracePeriodSeconds: 1\n',
+    ),
     'a grace period less the hook': deployment(
       `- name: web\n  image: example.com/web:1\n  command: [/sexton/sexton, run, --grace-period, 25s, --, /bin/server]\n  lifecycle: {preStop: {sleep: {seconds: 5}}}`,
     ),

@@ -14,15 +14,19 @@ export const rule = ofContainer({
   *find({ container, hook = ZERO, member, graceMs }) {
     const declaredMs = member?.gracePeriodMs;
     if (declaredMs === undefined || graceMs === 0) return;
-    const mostMs = Math.max(LEAST_MS, graceMs - hook.minMs);
-    const leastMs = Math.max(LEAST_MS, graceMs - Math.min(graceMs, hook.maxMs));
+    const [mostMs, leastMs] = [behind(graceMs, hook.minMs), behind(graceMs, Math.min(graceMs, hook.maxMs))];
     if (declaredMs <= mostMs && declaredMs >= leastMs) return;
     const severity = declaredMs > mostMs ? 'error' : 'warning';
     yield { at: flagAt(container, FLAG), severity, atMs: Math.min(declaredMs, graceMs), declaredMs, mostMs };
   },
   say: ({ declaredMs, mostMs }, { pod, graceMs }) => {
-    const less = mostMs === graceMs ? '' : `, of which the preStop hook takes ${formatDuration(graceMs - mostMs)}`;
+    const less = mostMs >= graceMs ? '' : `, of which the preStop hook takes ${formatDuration(graceMs - mostMs)}`;
     return `sexton has a grace period of ${formatDuration(declaredMs)}, the pod has ${pod.graceSeconds} s${less}`;
   },
   fix: ({ mostMs }, { pod, container }) => withFlag(pod, container, FLAG, formatDuration(mostMs)),
 });
+
+/** The kubelet leaves 2 s at least behind a hook. */
+function behind(graceMs: number, hookMs: number): number {
+  return hookMs === 0 ? graceMs : Math.max(LEAST_MS, graceMs - hookMs);
+}
