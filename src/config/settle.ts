@@ -3,7 +3,6 @@ import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
 import type { Given } from './given.ts';
 import { bad, good, type Parse, unexpanded, whyInFile } from './notation/parse.ts';
 import { nameFromCommand } from './notation/values.ts';
-import type { Files } from './resolve.ts';
 
 export interface Setting<T> {
   /** `undefined`: not given and without a default, or broken. */
@@ -19,8 +18,10 @@ export interface Setting<T> {
 
 export type Settings = { readonly [K in Key]: Setting<Values[K]> };
 
-export interface Surroundings extends Pick<Files, 'isTerminal' | 'isDirectory'> {
+export interface Surroundings {
   readonly command: string | undefined;
+  readonly isTerminal: boolean;
+  readonly isDirectory: (path: string) => boolean;
 }
 
 /** `layers`: the sources, strongest first. Every value is checked, even one that a stronger source overrides. */
