@@ -5,7 +5,7 @@ import type { Container, Pod } from '../check/input/pod.ts';
 import { isHelper, isInjected } from '../check/rules/sidecars.ts';
 import { factsOfImage, type ImageFacts, type Images } from '../check/stop/images.ts';
 import type { ContainerView, PodView } from '../check/stop/plan.ts';
-import { LEAST_MS } from '../check/stop/timeline.ts';
+import { graceBehind } from '../check/stop/timeline.ts';
 import { FLAGS, KEYS, type Key } from '../config/flags.ts';
 import { startedBy } from '../config/notation/program.ts';
 import { presetOf } from '../config/notation/stop/stop-presets.ts';
@@ -167,8 +167,7 @@ function derived(view: ContainerView, role: Member['role'], argv: readonly strin
     // The least is certain, also of a hook whose time is not known.
     const { minMs = 0, maxMs = 0 } = hook ?? {};
     const hookMs = Number.isFinite(maxMs) ? maxMs : minMs;
-    const allMs = pod.graceSeconds * 1_000;
-    const graceMs = hookMs === 0 ? allMs : Math.max(LEAST_MS, allMs - hookMs);
+    const graceMs = graceBehind(pod.graceSeconds * 1_000, hookMs);
     flags.push(['gracePeriod', FLAGS.gracePeriod.format(graceMs)]);
   }
   if (presetOf(startedBy(argv).program) !== undefined) flags.push(['stop', 'auto']);

@@ -67,7 +67,12 @@ export interface Timeline {
 }
 
 /** The kubelet's own figure: what a container gets between TERM and KILL however little is left. */
-export const LEAST_MS = 2_000;
+const LEAST_MS = 2_000;
+
+/** What the kubelet leaves of the grace period behind a hook; 0: there is none. */
+export function graceBehind(graceMs: number, hookMs: number): number {
+  return hookMs === 0 ? graceMs : Math.max(LEAST_MS, graceMs - hookMs);
+}
 
 export function timelineOf({ graceMs, containers }: PodPlan): Timeline {
   const known = new Map<string, ContainerStop>();

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../config/notation/duration.ts';
 import { ZERO } from '../../stop/interval.ts';
-import { LEAST_MS } from '../../stop/timeline.ts';
+import { graceBehind } from '../../stop/timeline.ts';
 import { flagAt, withFlag } from '../common.ts';
 import { ofContainer } from '../rule.ts';
 
@@ -14,7 +14,8 @@ export const rule = ofContainer({
   *find({ container, hook = ZERO, member, graceMs }) {
     const declaredMs = member?.gracePeriodMs;
     if (declaredMs === undefined || graceMs === 0) return;
-    const [mostMs, leastMs] = [behind(graceMs, hook.minMs), behind(graceMs, Math.min(graceMs, hook.maxMs))];
+    const mostMs = graceBehind(graceMs, hook.minMs);
+    const leastMs = graceBehind(graceMs, hook.maxMs);
     if (declaredMs <= mostMs && declaredMs >= leastMs) return;
     const severity = declaredMs > mostMs ? 'error' : 'warning';
     yield { at: flagAt(container, FLAG), severity, atMs: Math.min(declaredMs, graceMs), declaredMs, mostMs };
@@ -25,8 +26,3 @@ export const rule = ofContainer({
   },
   fix: ({ mostMs }, { pod, container }) => withFlag(pod, container, FLAG, formatDuration(mostMs)),
 });
-
-/** The kubelet leaves 2 s at least behind a hook. */
-function behind(graceMs: number, hookMs: number): number {
-  return hookMs === 0 ? graceMs : Math.max(LEAST_MS, graceMs - hookMs);
-}
