@@ -106,7 +106,7 @@ const PROBLEMS: readonly Check[] = [
     return `${drain.label}: must be shorter than ${graceFloor.label}, by which it always ends; write a shorter drain`;
   },
   (settings) => {
-    // That of a sidecar also runs when its mains have finished, where there is no floor.
+    // A sidecar's hook also runs when its mains have finished, where no floor applies.
     if (settings.role.value === 'sidecar') return undefined;
     return sleepProblem(settings, shortestOf(settings.drain) ?? 0, settings.graceFloor, 'by which it always ends');
   },
@@ -143,7 +143,7 @@ const PROBLEMS: readonly Check[] = [
   },
 ];
 
-/** A drain that is too long by itself is told by itself. */
+/** Silent where the drain alone is too long: another check reports that. */
 function sleepProblem(
   { drain, preStop }: Settings,
   drainMs: number,
@@ -176,7 +176,7 @@ const WARNINGS: readonly Check[] = [
     // An adaptive drain does not count the connections to a sidecar that is named here.
     if (!quit.isGiven || role.value === 'sidecar' || drain.value?.kind === 'adaptive') return undefined;
     if (restartPolicy.value !== 'Always') return undefined;
-    return `${quit.label}: has no effect under ${restartPolicy.label}, where no end is for good; leave it out, or declare the policy that the pod has`;
+    return `${quit.label}: has no effect under ${restartPolicy.label}, where no end is final; leave it out, or declare the policy that the pod has`;
   },
   ...(['startTimeout', 'startTimeoutAction'] as const).map((key) => onlyWith(key, 'startAfter', '--start-after')),
   onlyWith('readyzOnDrain', 'http', '--http'),

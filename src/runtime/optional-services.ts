@@ -62,7 +62,7 @@ export class OptionalServices {
   }
 }
 
-/** An entrypoint may edit the files that are watched, and a signal would end it before it has become the application. */
+/** Before that, an entrypoint may edit the watched files, and the signal would end it. */
 function isUp(state: State | undefined): boolean {
   if (state?.child.is !== 'alive') return true;
   return state.chronicle.started !== undefined && state.now.mono - state.child.sinceMs >= ENTRYPOINT_MS;

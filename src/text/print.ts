@@ -43,7 +43,7 @@ export function printJson(value: unknown): Promise<boolean> {
   return print(jsonText(value));
 }
 
-/** JSON to read, as a text with a line end. */
+/** Indented JSON with a line end. */
 export function jsonText(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }

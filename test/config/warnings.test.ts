@@ -29,7 +29,7 @@ describe('a warning is given', () => {
     [
       'for quit calls where no end is the last one',
       ['--quit', 'istio', '--restart-policy', 'Always'],
-      '--quit istio: has no effect under --restart-policy Always, where no end is for good; leave it out, or declare the policy that the pod has',
+      '--quit istio: has no effect under --restart-policy Always, where no end is final; leave it out, or declare the policy that the pod has',
     ],
     [
       'for what /readyz answers in a drain where no one can ask',

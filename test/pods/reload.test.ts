@@ -125,7 +125,7 @@ describe('reloads', { concurrency: atOnce(2) }, () => {
     assert.equal((await container.exit()).status, 0);
   });
 
-  scenario('no change is told before the command has started, and one is told after it', async (stage) => {
+  scenario('a command hears of no change before it has started, and of one afterwards', async (stage) => {
     const files = new Files(stage);
     const ready = stage.scratch.path('ready');
     const container = start(stage, files, ['--startup', `exec:test -e ${ready},period=200ms,failures=1000`]);
@@ -139,7 +139,7 @@ describe('reloads', { concurrency: atOnce(2) }, () => {
     assert.equal((await container.exit()).status, 0);
   });
 
-  scenario('no change is told in the first two seconds, in which an entrypoint may edit its files', async (stage) => {
+  scenario('a command hears of no change in its first 2 s, in which its entrypoint may edit files', async (stage) => {
     const files = new Files(stage);
     const container = start(stage, files);
     const told = await firstHup(stage, files);

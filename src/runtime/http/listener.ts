@@ -134,7 +134,7 @@ function onClientError({ code = '' }: NodeJS.ErrnoException, socket: Duplex): vo
 }
 
 function refuse(socket: Duplex, status: 400 | 405 | 408 | 431, headers: readonly string[] = []): void {
-  // Node has taken its own listener away; without one a reset by the client would end this process.
+  // Node removes its own listener before it emits `connect`. Without one, a reset by the client ends this process.
   socket.on('error', () => {});
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers, 'Content-Length: 0', 'Connection: close'];
   socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy());

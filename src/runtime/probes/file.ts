@@ -24,5 +24,8 @@ export function attemptFile({ path, idle }: FileAction, tell: Tell): Attempt {
   return attempt;
 }
 
-/** Paths whose look has not ended. On a volume that hangs each takes one of four threads, so the next one only waits. */
+/**
+ * The paths that are being looked at. On a volume that hangs each look keeps one of four threads, so a path gets one look
+ * at a time.
+ */
 const LOOKS = new Set<string>();

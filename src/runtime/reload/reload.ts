@@ -22,7 +22,7 @@ export interface ReloadWatchOptions {
   /** `reloads[index]` has a content that was not seen before; `isChange`: in place of another. */
   readonly onContent: (index: number, digest: string, isChange: boolean) => void;
   readonly onTrouble: (message: string) => void;
-  /** Whether the application is up. Until then a change waits, as one for which it is too early to be told. */
+  /** Whether the application is up. Until then its changes wait. */
   readonly mayTell: () => boolean;
   /** How often it looks without an event. */
   readonly pollMs?: number;
@@ -33,7 +33,7 @@ const POLL_MS = 10_000;
 const HINT_MS = 20;
 /** The stats must stay the same for so long. */
 const SETTLE_MS = 100;
-/** So often it asks whether the application may be told. */
+/** How often it asks whether the application is up. */
 const ASKING_MS = 200;
 /** A file that never settles is read all the same. */
 const MAX_SETTLING_MS = 10_000;

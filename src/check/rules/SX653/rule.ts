@@ -16,6 +16,7 @@ export const rule = ofService({
     if (script === undefined || severity === undefined) return;
     yield { at: scriptAt(service, script.index), severity, atMs: service.graceMs, script };
   },
+  // `info` is the severity of a shell that only may stay: `shellSeverity`.
   say: ({ script, severity, atMs }) => shellText(script, severity !== 'info', atMs),
   fix: ({ at: node, script }, { service }) => execBefore(service.source, node, script.script),
 });
