@@ -59,6 +59,19 @@ describe('the ladder', () => {
     assert.equal(new Life(main({}, DEAF)).signal(15).signal(15).signal(15).sent, '0 TERM');
   });
 
+  it('a rung is not sent if init has passed the same signal on for a further request', () => {
+    const ladder = [
+      { signal: 3, forMs: 10_000 },
+      { signal: 15, forMs: 5_000 },
+      { signal: 9, forMs: undefined },
+    ];
+    for (const afterMs of [500, 2_000]) {
+      const life = new Life(main({ ladder }, DEAF)).signal(15);
+      life.pass(afterMs).feed({ type: 'forwarded', signal: 15, as: 15, senderPid: 0 });
+      assert.equal(life.passUntilGone().sent, `0 QUIT, ${afterMs === 500 ? 15_000 : 7_000} KILL`);
+    }
+  });
+
   it('only the third interrupt from a terminal is KILL', () => {
     const life = new Life(main({}, DEAF));
     life.signal(2, { terminal: true }).signal(2, { terminal: true });

@@ -42,7 +42,9 @@ export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }):
   if (!isStopRequest(draft.config, signal)) return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
   note(draft, 'signal received', { Signal, Sender: senderPid });
   note(draft, 'signal sent', { Signal: As });
-  if (draft.state.child.is === 'gone') return;
+  const { child, climb } = draft.state;
+  if (child.is === 'gone') return;
+  if (climb !== undefined) update(draft, { climb: { ...climb, passedOn: as } });
   requestStop(draft, { ...event, fromTerminal: false });
   beginForwardedStop(draft);
 }

@@ -224,6 +224,8 @@ export interface Climb {
   readonly killAtMs: number | undefined;
   /** KILL was sent: no further rung is left. */
   readonly killed: boolean;
+  /** The signal of a further request, which the host has passed on: the command does not get it twice. */
+  readonly passedOn?: number;
 }
 
 /** When a stop that somebody asked for must be over. */

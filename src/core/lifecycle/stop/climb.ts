@@ -125,9 +125,10 @@ function isThere(child: Child): child is Child & { is: 'spawning' | 'alive' | 'l
 }
 
 function sendRung(draft: Draft): void {
-  const { climb } = draft.state;
+  const { climb, child } = draft.state;
   const rung = climb === undefined ? undefined : rungsOf(draft)[climb.rung];
   if (climb === undefined || rung === undefined) return;
+  if (child.is === 'alive' && rung.signal === climb.passedOn) return;
   if (rung.signal === SIGKILL) return killNow(draft, 'the last rung of the ladder');
   sendSignal(draft, rung.signal);
 }
