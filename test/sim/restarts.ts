@@ -232,7 +232,8 @@ export class Restarts extends Judge {
     const isNext = ({ member, startedAtMs }: Container): boolean =>
       member === asker && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
     const isTold = this.#told.some((it) => it.requestedMs === requestedMs);
-    const isUnread = this.#isUnreadUntil(asker?.endedAtMs || Number.POSITIVE_INFINITY, requestedMs);
+    const goneAtMs = asker?.endedAtMs || Number.POSITIVE_INFINITY;
+    const isUnread = this.#isUnreadUntil(goneAtMs - SEEN_LATE_MS, requestedMs);
     return !isTold || isUnread || this.world.containers.some(isNext);
   }
 
