@@ -37,7 +37,7 @@ export class Restarts extends Judge {
   readonly #judged = new Set<Asked>();
   /** The latest request that each has gone into a restart for. */
   readonly #rounds = new Map<Container, number>();
-  /** The restarts that tombstones have told of: by which member, and when first. */
+  /** The restarts that tombstones have told of: by which member, and since when. An earlier one may come in between. */
   readonly #told: { readonly by: string; readonly requestedMs: number; readonly atMs: number }[] = [];
 
   get isSomebodyDue(): boolean {
@@ -72,7 +72,7 @@ export class Restarts extends Judge {
   }
 
   written({ Name: by, RestartRequested: requestedMs }: Tombstone): void {
-    if (requestedMs === undefined || this.#told.some((it) => it.by === by && it.requestedMs === requestedMs)) return;
+    if (requestedMs === undefined || this.#told.findLast((it) => it.by === by)?.requestedMs === requestedMs) return;
     this.#told.push({ by, requestedMs, atMs: this.world.agenda.nowMs });
   }
 
@@ -229,12 +229,14 @@ export class Restarts extends Judge {
   #isLostWithAsker(ask: RestartAsk): boolean {
     const { requestedMs } = ask;
     const asker = this.#askerOf(ask);
+    const told = this.#told.filter((it) => it.requestedMs === requestedMs);
+    const toldByIt = told.filter(({ by }) => by === asker?.name);
+    const saidMs = [requestedMs, ...toldByIt.map(({ atMs }) => atMs - this.world.agenda.bootAtMs)];
     const isNext = ({ member, startedAtMs }: Container): boolean =>
-      member === asker && startedAtMs > requestedMs && startedAtMs < requestedMs + SEEN_LATE_MS;
-    const isTold = this.#told.some((it) => it.requestedMs === requestedMs);
+      member === asker && saidMs.some((ms) => startedAtMs > ms && startedAtMs < ms + SEEN_LATE_MS);
     const goneAtMs = asker?.endedAtMs || Number.POSITIVE_INFINITY;
     const isUnread = this.#isUnreadUntil(goneAtMs - SEEN_LATE_MS, requestedMs);
-    return !isTold || isUnread || this.world.containers.some(isNext);
+    return told.length === 0 || isUnread || this.world.containers.some(isNext);
   }
 
   /**
