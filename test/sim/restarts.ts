@@ -37,7 +37,7 @@ export class Restarts extends Judge {
   readonly #judged = new Set<Asked>();
   /** The latest request that each has gone into a restart for. */
   readonly #rounds = new Map<Container, number>();
-  /** The restarts that tombstones have told of: by which member, and since when. An earlier one may come in between. */
+  /** The restarts that tombstones have told of: by which member, and since when. Another one may interrupt that. */
   readonly #told: { readonly by: string; readonly requestedMs: number; readonly atMs: number }[] = [];
 
   get isSomebodyDue(): boolean {
@@ -234,8 +234,7 @@ export class Restarts extends Judge {
     const saidMs = [requestedMs, ...toldByIt.map(({ atMs }) => atMs - this.world.agenda.bootAtMs)];
     const isNext = ({ member, startedAtMs }: Container): boolean =>
       member === asker && saidMs.some((ms) => startedAtMs > ms && startedAtMs < ms + SEEN_LATE_MS);
-    const goneAtMs = asker?.endedAtMs || Number.POSITIVE_INFINITY;
-    const isUnread = this.#isUnreadUntil(goneAtMs - SEEN_LATE_MS, requestedMs);
+    const isUnread = this.#isUnreadUntil(asker?.endedAtMs || Number.POSITIVE_INFINITY, requestedMs);
     return told.length === 0 || isUnread || this.world.containers.some(isNext);
   }
 
@@ -246,13 +245,14 @@ export class Restarts extends Judge {
   #isReplacedUnread(ask: RestartAsk): boolean {
     const name = this.#askerOf(ask)?.name;
     const later = this.#told.find(({ by, requestedMs }) => by === name && requestedMs > ask.requestedMs);
-    return later !== undefined && this.#isUnreadUntil(later.atMs - SEEN_LATE_MS, ask.requestedMs);
+    return later !== undefined && this.#isUnreadUntil(later.atMs, ask.requestedMs);
   }
 
-  /** The volume failed at the request or soon after it, and still at that time. */
+  /** The volume failed at the request or soon after it, and until that time or shortly before. */
   #isUnreadUntil(ms: number, requestedMs: number): boolean {
     const saidMs = requestedMs + this.world.agenda.bootAtMs;
-    return this.world.troubles.some(({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > Math.max(saidMs, ms));
+    const leastMs = Math.max(saidMs, ms - SEEN_LATE_MS);
+    return this.world.troubles.some(({ atMs, toMs }) => atMs < saidMs + SEEN_LATE_MS && toMs > leastMs);
   }
 
   /** The member that asked was over, or had a next container, before this one looked: it was young, or hung. */
