@@ -6,6 +6,7 @@ import {
   chmodSync,
   existsSync,
   globSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -18,7 +19,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { formatInventory, parseInventory } from '../../src/cli/commands/install/inventory.ts';
 import { type Installed, installTree } from '../../src/cli/commands/install/tree.ts';
@@ -188,6 +189,38 @@ test('a directory that others use, or that is none, is refused and left as it wa
   await install(source, disk);
   await install(source, join(target, 'made'));
   assert.equal(run(disk) + run(join(target, 'made')), 'one\none\n');
+});
+
+test('an installation follows no link in the place of a directory, and leaves what is behind it', async () => {
+  const source = makeSource();
+  const victim = temporaryDirectory();
+  const whole = temporaryDirectory();
+  await install(source, whole);
+  const version = dirname(readlinkSync(join(whole, 'sexton')));
+  mkdirSync(join(victim, 'data'));
+  writeFileSync(join(victim, 'data/file'), 'precious');
+
+  const target = temporaryDirectory();
+  symlinkSync(victim, join(target, 'versions'));
+  await assert.rejects(
+    install(source, target, '1.0.0', true),
+    /or versions in it, is a symbolic link.*remove the link/,
+  );
+  assert.deepEqual([readdirSync(target), readdirSync(victim)], [['versions'], ['data']]);
+  await assert.rejects(install(source, join(target, 'versions')), /is a symbolic link/);
+
+  // A version that others can change at the other end of a link is no version, even a whole one.
+  renameSync(join(target, 'versions'), join(target, 'sexton'));
+  mkdirSync(join(target, 'versions'));
+  symlinkSync(join(whole, version), join(target, version));
+  symlinkSync(victim, join(target, 'versions/0.9.0-link'));
+  mkdirSync(join(target, 'versions/0.8.0-deep/more'), { recursive: true });
+  symlinkSync(victim, join(target, 'versions/0.8.0-deep/more/link'));
+  assert.equal((await install(source, target, '1.0.0', true)).isNew, true);
+  assert.ok(!lstatSync(join(target, version)).isSymbolicLink());
+  assert.deepEqual(readdirSync(join(target, 'versions')), [basename(version)]);
+  assert.equal(readFileSync(join(victim, 'data/file'), 'utf8'), 'precious');
+  assert.equal(run(whole), 'one\n');
 });
 
 const SHA = 'ab'.repeat(32);

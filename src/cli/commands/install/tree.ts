@@ -8,13 +8,29 @@
  * The directory is copied to a temporary name, verified and renamed; the links follow. So an interrupted run leaves
  * nothing that can be started, and several runs at a time do no harm. Older versions stay, because something may still
  * run from them: the user asks for their removal.
+ *
+ * Another container may write to the volume, and put a link in the place of a directory. So each directory is opened
+ * without following a link, and everything in it goes through its descriptor.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, statfs, symlink } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import {
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rmdir,
+  statfs,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DropIn } from '../../../config/dropin/line.ts';
+import { inDirectory, look } from '../../../runtime/graveyard/directory.ts';
 import { SextonError } from '../../../text/errors.ts';
 import { INVENTORY, type InventoryFile, inventoryDigest, parseInventory } from './inventory.ts';
 
@@ -50,24 +66,24 @@ export async function installTree({ source, target, version, removeOld, expected
   if (expected !== undefined && expected !== digest)
     notInstallable(source, `its digest is sha256:${digest}, and --expect names sha256:${expected}`);
   const name = `${version}-${digest.slice(0, 16)}`;
-  const versions = join(target, VERSIONS);
-  const place = join(versions, name);
+  const bytes = files.reduce((total, file) => total + file.bytes, 0);
   try {
-    await openTarget(target);
-    const isNew = (await firstWrong(place, files)) !== undefined;
-    if (isNew) {
-      await mkdir(versions).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
+    return await inMade(target, async (here) => {
+      await refuseForeign(here, target);
+      return inMade(join(here, VERSIONS), async (versions) => {
+        const place = join(versions, name);
+        const isNew = (await firstWrong(place, files)) !== undefined;
+        if (isNew) {
+          await removeLeftovers(versions);
+          await checkRoom(here, target, files);
+          await copyTree(source, place, files);
+        }
+        for (const link of [...OTHER_NAMES, LINK]) await pointLink(join(here, link), join(VERSIONS, name, LINK));
+        const others = (await readdir(versions)).filter((it) => it !== name && !it.startsWith(PARTIAL)).sort();
+        if (removeOld) for (const it of others) await remove(join(versions, it));
+        return { files: files.length, bytes, isNew, digest, others: removeOld ? [] : others };
       });
-      await removeLeftovers(versions);
-      await checkRoom(target, files);
-      await copyTree(source, place, files);
-    }
-    for (const link of [...OTHER_NAMES, LINK]) await pointLink(join(target, link), join(VERSIONS, name, LINK));
-    const others = (await readdir(versions)).filter((it) => it !== name && !it.startsWith(PARTIAL)).sort();
-    if (removeOld) for (const it of others) await remove(join(versions, it));
-    const bytes = files.reduce((total, file) => total + file.bytes, 0);
-    return { files: files.length, bytes, isNew, digest, others: removeOld ? [] : others };
+    });
   } catch (error) {
     if (error instanceof SextonError) throw error;
     const { code = '', message } = error as NodeJS.ErrnoException;
@@ -75,17 +91,26 @@ export async function installTree({ source, target, version, removeOld, expected
   }
 }
 
+/** As `inDirectory`, in a directory that is created if it is missing. */
+async function inMade<T>(directory: string, work: (here: string) => Promise<T>): Promise<T> {
+  await mkdir(directory).catch(unless('EEXIST'));
+  return inDirectory(directory, work);
+}
+
+function unless(code: string) {
+  return (error: NodeJS.ErrnoException): void => {
+    if (error.code !== code) throw error;
+  };
+}
+
 /** For directories and the file system's own use. */
 const SLACK_BYTES = 1 << 20;
 
-/** Creates the directory if it is missing. Refuses one that holds anything but an installation. */
-async function openTarget(target: string): Promise<void> {
-  const names = await readdir(target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return mkdir(target).then(() => []);
-  });
+/** Refuses a directory that holds anything but an installation. */
+async function refuseForeign(here: string, target: string): Promise<void> {
+  const names = await readdir(here);
   // An installation creates this link last. A copy by other means has a file of that name.
-  const link = await lstat(join(target, LINK)).catch(() => undefined);
+  const link = await look(join(here, LINK));
   // A volume that is a disk of its own always has lost+found.
   const known = [VERSIONS, ...OTHER_NAMES, 'lost+found'];
   const foreign = names.find((name) => !known.includes(name) && !name.startsWith(PARTIAL));
@@ -95,8 +120,8 @@ async function openTarget(target: string): Promise<void> {
 }
 
 /** statfs(2) knows the file system, not the sizeLimit of an emptyDir. */
-async function checkRoom(target: string, copied: readonly InventoryFile[]): Promise<void> {
-  const { bsize, bavail, files, ffree } = await statfs(target);
+async function checkRoom(here: string, target: string, copied: readonly InventoryFile[]): Promise<void> {
+  const { bsize, bavail, files, ffree } = await statfs(here);
   const needed = copied.reduce((total, { bytes }) => total + Math.ceil(bytes / bsize) * bsize, SLACK_BYTES);
   // A file system without a count of inodes says 0 of 0.
   const lacksFiles = files > 0 && ffree < copied.length + 10;
@@ -114,6 +139,7 @@ export function inMiB(bytes: number): string {
 const FULL = 'there is no room left; give the volume more, or a larger sizeLimit';
 const DENIED = `uid ${process.getuid?.() ?? '?'} may not write there; mount an emptyDir, or set fsGroup`;
 const INSTALL_PROBLEMS: Readonly<Record<string, string>> = {
+  ELOOP: `it, or ${VERSIONS} in it, is a symbolic link, which sexton does not follow; remove the link`,
   ENOENT: 'the directory that it is to be made in is not there; mount the volume, and name its mount point',
   ENOTDIR: 'it is not a directory; name one, or what is to become one',
   EROFS: 'the file system is read-only; mount the volume writable in the container that installs',
@@ -139,19 +165,24 @@ async function readInventory(source: string): Promise<{ files: readonly Inventor
 async function copyTree(source: string, place: string, files: readonly InventoryFile[]): Promise<void> {
   const partial = temporaryName(place);
   try {
-    for (const { path } of files) {
-      await mkdir(dirname(join(partial, path)), { recursive: true });
-      await copyFile(join(source, path), join(partial, path)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-        notInstallable(join(source, path), 'it is in the inventory, but not there');
-      });
-    }
+    for (const { path } of files) await copyInto(partial, path.split('/'), join(source, path));
     const wrong = await firstWrong(partial, files);
     if (wrong !== undefined) notInstallable(join(source, wrong), 'it is not what the inventory says');
     await putInPlace(partial, place, files);
   } finally {
     await remove(partial);
   }
+}
+
+async function copyInto(directory: string, [name = '', ...rest]: readonly string[], from: string): Promise<void> {
+  await inMade(directory, async (here) => {
+    const to = join(here, name);
+    if (rest.length > 0) return copyInto(to, rest, from);
+    await copyFile(from, to, constants.COPYFILE_EXCL).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      notInstallable(from, 'it is in the inventory, but not there');
+    });
+  });
 }
 
 /** A whole copy that another run has put there meanwhile stays; a damaged one makes way. */
@@ -169,14 +200,17 @@ function notInstallable(source: string, why: string): never {
 }
 
 /** The first path that is missing, not in the inventory, or not as it says; undefined: the directory is whole. */
-async function firstWrong(directory: string, files: readonly InventoryFile[]): Promise<string | undefined> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
-  const found = entries.filter((it) => !it.isDirectory());
-  const paths = found.map(({ parentPath, name }) => relative(directory, join(parentPath, name)));
-  const unknown = paths.find((path) => !files.some((file) => file.path === path));
-  if (unknown !== undefined) return unknown;
-  for (const file of files) if (!(await isRight(join(directory, file.path), file).catch(() => false))) return file.path;
-  return undefined;
+function firstWrong(directory: string, files: readonly InventoryFile[]): Promise<string | undefined> {
+  const inside = async (here: string): Promise<string | undefined> => {
+    const entries = await readdir(here, { recursive: true, withFileTypes: true });
+    const found = entries.filter((it) => !it.isDirectory());
+    const paths = found.map(({ parentPath, name }) => relative(here, join(parentPath, name)));
+    const unknown = paths.find((path) => !files.some((file) => file.path === path));
+    if (unknown !== undefined) return unknown;
+    for (const file of files) if (!(await isRight(join(here, file.path), file).catch(() => false))) return file.path;
+    return undefined;
+  };
+  return inDirectory(directory, inside).catch(() => INVENTORY);
 }
 
 /** A link is not right, so that nothing outside of the directory is taken for a part of it. */
@@ -191,7 +225,7 @@ async function isRight(path: string, { mode, bytes, sha256 }: InventoryFile): Pr
 async function removeLeftovers(versions: string): Promise<void> {
   for (const name of await readdir(versions)) {
     const path = join(versions, name);
-    const stat = name.startsWith(PARTIAL) ? await lstat(path).catch(() => undefined) : undefined;
+    const stat = name.startsWith(PARTIAL) ? await look(path) : undefined;
     if (stat !== undefined && Date.now() - stat.mtimeMs > MAX_COPY_MS) await remove(path);
   }
 }
@@ -204,8 +238,14 @@ async function pointLink(link: string, to: string): Promise<void> {
   await rename(partial, link);
 }
 
+/** Node's rm goes by paths, even without `recursive`, and follows a link that replaces a directory meanwhile. */
 async function remove(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true });
+  const isDirectory = (await look(path))?.isDirectory();
+  const empty = async (here: string): Promise<void> => {
+    for (const name of await readdir(here)) await remove(join(here, name));
+  };
+  const removing = isDirectory ? inDirectory(path, empty).then(() => rmdir(path)) : unlink(path);
+  await removing.catch(unless('ENOENT'));
 }
 
 function temporaryName(path: string): string {
