@@ -1,6 +1,6 @@
 /** The evidence of real members: in the termination log, in the log and in the tombstone. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { AWAKE, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
@@ -178,6 +178,16 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     const told = start(stage, { flags: ['--termination-log', path], command: ['sh', '-c', 'exit 5'] });
     assert.equal((await told.exit()).status, 5);
     assert.match(told.stderr(), /"message":"cannot write \S+: ENOENT; the evidence is in the log"/);
+  });
+
+  scenario('a link in place of the termination log is not followed, and reported', async (stage) => {
+    const { scratch } = stage;
+    const path = scratch.path('termination');
+    symlinkSync('private', path);
+    const told = start(stage, { flags: ['--termination-log', path], command: ['sh', '-c', 'exit 5'] });
+    assert.equal((await told.exit()).status, 5);
+    assert.match(told.stderr(), /"message":"cannot write \S+: ELOOP; the evidence is in the log"/);
+    assert.ok(!existsSync(scratch.path('private')));
   });
 
   scenario('a termination log that is a pipe without a reader holds up nothing', async (stage) => {

@@ -1,12 +1,13 @@
 /** A container that sexton does not start (exit code 125) says why in its termination log, for `kubectl describe`. */
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
 import { startContainer } from '../helpers/container.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 
 const END = { Version: 1, Reason: 'never-started', ExitCode: 125, ContainerExitCode: 125, Restarts: 0, OomKills: 0 };
+const WITHOUT_NODE = ['sh', '-c', 'export PATH=/nonexistent; exec "$@"', 'sh'];
 
 describe('a refused start', { concurrency: 2 }, () => {
   for (const isFlag of [true, false])
@@ -46,6 +47,26 @@ describe('a refused start', { concurrency: 2 }, () => {
     assert.equal(readFileSync(log, 'utf8'), 'its own');
   });
 
+  for (const isWhole of [true, false])
+    scenario(
+      `a link in place of the log is not followed, ${isWhole ? 'by the supervisor' : 'by init alone'}`,
+      async (stage) => {
+        const log = logOf(stage);
+        symlinkSync('private', log);
+        const alone = stage.scratch.path('sexton');
+        copyFileSync(SEXTON, alone);
+        const program = isWhole ? SEXTON : alone;
+        const options = { bare: true, env: { SEXTON_TERMINATION_LOG: log }, inside: WITHOUT_NODE };
+        const container = startContainer(stage.scratch, {
+          ...options,
+          command: [program, '--drain', '5x', '--', 'true'],
+        });
+        assert.equal((await container.exit()).status, 125);
+        assert.ok(!existsSync(stage.scratch.path('private')));
+      },
+      { notInPodman: 'init finds a Node in the image' },
+    );
+
   scenario('a container whose first word is no subcommand says so there', async (stage) => {
     const log = logOf(stage);
     writeFileSync(log, '');
@@ -65,8 +86,8 @@ describe('a refused start', { concurrency: 2 }, () => {
       const alone = stage.scratch.path('se"xton');
       copyFileSync(SEXTON, alone);
       const env = { SEXTON_TERMINATION_LOG: log };
-      const inside = ['sh', '-c', 'export PATH=/nonexistent; exec "$@"', 'sh'];
-      const container = startContainer(stage.scratch, { bare: true, env, inside, command: [alone, '--', 'true'] });
+      const options = { bare: true, env, inside: WITHOUT_NODE };
+      const container = startContainer(stage.scratch, { ...options, command: [alone, '--', 'true'] });
       assert.equal((await container.exit()).status, 125);
       const { Summary, ...rest } = JSON.parse(readFileSync(log, 'utf8'));
       assert.match(Summary, /^never started: cannot .*copy the whole sexton directory.*, exit code 125$/);

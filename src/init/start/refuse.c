@@ -23,10 +23,10 @@ static void add_quoted(struct text *text, const char *part, size_t most) {
 
 static int open_log(char *const *env, int flags) {
   static const char variable[] = "SEXTON_TERMINATION_LOG=/";
-  flags |= O_WRONLY | O_NONBLOCK | O_CLOEXEC;
+  flags |= O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
   for (; *env; env++)
     if (starts_with(*env, variable)) return open(*env + strlen(variable) - 1, flags | O_CREAT, 0644);
-  return open("/dev/termination-log", flags | O_NOFOLLOW);
+  return open("/dev/termination-log", flags);
 }
 
 /* `flags`: O_TRUNC where the content belongs to this life. Otherwise only an empty file is written. */

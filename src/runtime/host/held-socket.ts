@@ -2,8 +2,9 @@
  * The liveness socket of a host that is not init: it accepts and holds connections and says nothing. The kernel closes
  * them when this process is gone, whatever ended it.
  */
-import { chmodSync, unlinkSync } from 'node:fs';
+import { unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { listenForAll } from '../listen-for-all.ts';
 
 export class HeldSocket {
   readonly #held = new Set<Socket>();
@@ -30,10 +31,8 @@ export class HeldSocket {
     attempt(() => unlinkSync(path));
     const server = createServer((socket) => this.#hold(socket));
     server.on('error', () => {});
-    // Peers run under other users. listen's own writableAll adds to the mode that bind gave and leaves the file
-    // executable.
-    server.on('listening', () => attempt(() => chmodSync(path, 0o666)));
-    server.listen(path);
+    // Peers run under other users.
+    listenForAll(server, { path });
     server.unref();
     this.#server = server;
   }

@@ -11,6 +11,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { addressText, type HttpAddress } from '../../config/notation/address.ts';
+import { listenForAll } from '../listen-for-all.ts';
 import type { Log } from '../log/log.ts';
 import type { Answer } from './answers.ts';
 
@@ -70,13 +71,7 @@ export class Listener {
   #listen(): void {
     // A server that fails to accept a connection reports an error as well, and goes on listening.
     if (this.#isClosed || this.#server.listening) return;
-    const { kind, ...where } = this.#options.address;
-    try {
-      this.#server.listen(kind === 'tcp' ? where : { ...where, readableAll: true, writableAll: true });
-    } catch (error) {
-      // Thrown, not emitted: on some file systems the mode of a socket cannot be changed.
-      void this.#onError(error as NodeJS.ErrnoException);
-    }
+    listenForAll(this.#server, this.#options.address);
   }
 
   #onConnection(socket: Socket): void {

@@ -87,9 +87,9 @@ async function write(
   const { constants, promises } = process.getBuiltinModule('node:fs');
   let file: FileHandle | undefined;
   try {
-    // Opening a pipe without a reader would block.
-    const flags = constants.O_RDWR | constants.O_NONBLOCK | (isNamed ? constants.O_CREAT : constants.O_NOFOLLOW);
-    file = await promises.open(path, flags, 0o644);
+    // Opening a pipe without a reader would block. On a shared volume another container may leave a link.
+    const { O_RDWR, O_NONBLOCK, O_NOFOLLOW, O_CREAT } = constants;
+    file = await promises.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | (isNamed ? O_CREAT : 0), 0o644);
     if (!(await file.stat()).isFile()) return isNamed ? `cannot write ${path}: it is no regular file` : undefined;
     const there = await readStart(file);
     const kept = choose(there, text);

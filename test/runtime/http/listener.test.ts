@@ -194,13 +194,6 @@ describe('the address of a listener', { concurrency: 4 }, () => {
     assert.deepEqual(lines, [`error cannot answer HTTP at unix:${path}: ${TAKEN}`, 'info answering HTTP']);
   });
 
-  it('the address is reported when its mode cannot be changed', async (t) => {
-    // An abstract socket has no mode.
-    const { lines } = open(t, { kind: 'unix', path: `\0${temporaryDirectory()}` });
-    await waitFor('it is reported', () => lines.length > 0);
-    assert.match(lines.join(), /^error cannot answer HTTP at unix:/);
-  });
-
   it('the address has no connection any more once the listener is closed', async (t) => {
     const { address, listener } = await opened(t);
     const socket = dial(address);
