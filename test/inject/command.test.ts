@@ -118,6 +118,16 @@ describe('sexton inject and sexton uninject', () => {
     assert.deepEqual(workloads, [{ path: 'p.yaml', line: 1, subject: 'Pod/p', containers }]);
   });
 
+  it('the default delivery is the one of any Kubernetes, with manifests and with a policy', () => {
+    const { run } = directoryOf({ 'p.yaml': POD });
+    for (const args of [['p.yaml'], ['-o', 'policy']]) {
+      const flags = ['inject', ...IMAGE, '--images', 'lock.json'];
+      const { out, code } = run([...flags, ...args]);
+      assert.equal(code, 0);
+      assert.equal(out, run([...flags, '--deliver', 'init-container', ...args]).out);
+    }
+  });
+
   it('a refusal ends with exit code 1, unless --skip-unresolved passes the image over', () => {
     const { run } = directoryOf({ 'p.yaml': UNKNOWN });
     const { code, out, err } = run(['inject', ...IMAGE, '--images', 'lock.json', 'p.yaml']);

@@ -296,7 +296,7 @@ Exit code 0: it is written. 125: it is not; the message says why.
         name: 'deliver',
         takes: DELIVERIES.join('|'),
         choices: DELIVERIES,
-        help: 'How sexton gets into the containers. Default: image-volume, which needs Kubernetes 1.35, and containerd 2.2 or CRI-O 1.33.',
+        help: 'How sexton gets into the containers. Default: init-container. An image volume needs Kubernetes 1.35, and containerd 2.2 or CRI-O 1.33.',
       },
       {
         name: 'output',

@@ -8,6 +8,7 @@ import { fileSettings, imagesOf } from '../../check/settings.ts';
 import { replaceText } from '../../check/write-back.ts';
 import { show } from '../../config/notation/parse.ts';
 import { cleanText } from '../../core/format/tombstone.ts';
+import { DELIVERIES } from '../../inject/delivery.ts';
 import { type Injected, inject as injectTexts, type Outcome, uninject as uninjectTexts } from '../../inject/inject.ts';
 import { policyText } from '../../inject/policy/policy.ts';
 import { Refusal } from '../../inject/refusal.ts';
@@ -22,7 +23,7 @@ const REFUSED = 1;
 
 export async function inject(args: readonly string[]): Promise<void> {
   const { flags, words } = readArguments('inject', args, 1);
-  const { image, deliver = 'image-volume', output, 'print-helm-plugin': plugin } = flags;
+  const { image, deliver = DELIVERIES[0], output, 'print-helm-plugin': plugin } = flags;
   if (image === undefined)
     throw badArguments('inject', 'no image of sexton; write --image with its name in your registry');
   if (flags.strict === true && output !== 'policy')
@@ -74,7 +75,7 @@ function printHelmPlugin(directory: string, [path]: readonly string[], flags: Fl
 
 /** The pods that it is for do not exist yet. */
 function policyOf(flags: FlagsWithImage, [path]: readonly string[]): string {
-  const { image, deliver = 'image-volume', strict = false } = flags;
+  const { image, deliver = DELIVERIES[0], strict = false } = flags;
   const unread = path ?? (['in-place', 'skip-unresolved'] as const).find((name) => flags[name]);
   if (unread !== undefined)
     throw badArguments('inject', `-o policy: reads no manifests; leave out ${path ?? `--${unread}`}`);
