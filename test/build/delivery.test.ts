@@ -106,3 +106,11 @@ test('the bundles are ASCII, as the launcher reads them', () => {
   for (const name of ['run.cjs', 'tools.cjs', 'pino.cjs', 'main.cjs'])
     assert.doesNotMatch(readFileSync(join(DELIVERED, 'app', name), 'latin1'), /[\x80-\xff]/, name);
 });
+
+test('a build of the image is sent what its Dockerfile copies, and no more', () => {
+  const linesOf = (name: string): readonly string[] => readFileSync(join(ROOT, 'docker', name), 'utf8').split('\n');
+  const copied = linesOf('Dockerfile').flatMap((line) => /^COPY (?!--from)(.*) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
+  const [first, ...sent] = linesOf('Dockerfile.dockerignore').filter((line) => line !== '' && !line.startsWith('#'));
+  assert.equal(first, '*');
+  assert.deepEqual(sent.sort(), [...new Set(copied)].map((path) => `!${path}`).sort());
+});
