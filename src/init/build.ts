@@ -70,13 +70,19 @@ const STATIC = [
 
 const SANITIZED = ['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
+/** The compiler for another architecture, and Debian's packages of it. */
+const CROSS = {
+  x64: ['x86_64-linux-gnu-gcc', 'gcc-x86-64-linux-gnu libc6-dev-amd64-cross'],
+  arm64: ['aarch64-linux-gnu-gcc', 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross'],
+} as const;
+
 function findCompiler(arch: 'x64' | 'arm64', sanitize: boolean): string {
   const native = arch === (process.arch === 'arm64' ? 'arm64' : 'x64');
-  const cross = arch === 'arm64' ? 'aarch64-linux-gnu-gcc' : 'x86_64-linux-gnu-gcc';
+  const [cross, packages] = CROSS[arch];
   const wanted = !native ? [cross] : sanitize ? ['cc', 'gcc', 'clang'] : ['musl-gcc', 'cc', 'gcc', 'clang'];
   const found = wanted.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0);
   if (found) return found;
-  const remedy = native ? 'musl-tools (or gcc)' : `gcc-${cross.replace(/-gcc$/, '').replace('_', '-')}`;
+  const remedy = native ? 'musl-tools (or gcc)' : `${packages}, or write -- --arch ${process.arch}`;
   throw new Error(`cannot compile sexton-init for ${arch}: no ${wanted.join(' or ')} is there; install ${remedy}`);
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { ROOT } from '../helpers/paths.ts';
+import { temporaryDirectory } from '../helpers/temporary.ts';
 import { built, STATIC } from './builds.ts';
 import { begin, layBench, shell } from './scripted.ts';
 
@@ -34,6 +37,15 @@ test('an idle init has less than 100 KB of private memory', async (t) => {
   const status = spawnSync('grep', ['RssAnon', `/proc/${init.pid}/status`], { encoding: 'utf8' }).stdout;
   t.diagnostic(status.trim());
   assert.ok(Number(/(\d+) kB/.exec(status)?.[1]) < 100, status);
+});
+
+test('without a cross compiler a build names its packages, and the flag that needs none', () => {
+  const other = process.arch === 'x64' ? 'arm64' : 'x64';
+  const pack = [join(ROOT, 'src/delivery/package.ts'), '--arch', other, '--out', temporaryDirectory()];
+  const { status, stderr } = spawnSync(process.execPath, pack, { env: { PATH: '/nonexistent' }, encoding: 'utf8' });
+  assert.equal(status, 1);
+  const remedy = `install gcc-\\S+ libc6-dev-\\S+-cross, or write -- --arch ${process.arch}`;
+  assert.match(stderr, new RegExp(`^pack: cannot compile sexton-init for ${other}: no \\S+ is there; ${remedy}\\n$`));
 });
 
 test('the arm64 build starts and stops a command under emulation', async (t: TestContext) => {
