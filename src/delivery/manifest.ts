@@ -12,13 +12,10 @@ export interface Manifest {
   readonly [key: string]: unknown;
 }
 
-/**
- * Its Node is the one that runs the package; that of the repository only starts npm. `env`: of GitHub Actions, which
- * says where the sources are; npm compares that with who publishes.
- */
+/** `env`: of GitHub Actions, which says where the sources are; npm compares that with who publishes. */
 export function manifestOf(root: string, env: Readonly<Record<string, string | undefined>>): Manifest {
-  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest & Record<string, string>;
-  const { name, version, description, license, type } = own;
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  const { name, version, description, license, type, engines } = own;
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env;
   const home = server && repository ? `${server}/${repository}` : undefined;
   return {
@@ -29,7 +26,7 @@ export function manifestOf(root: string, env: Readonly<Record<string, string | u
     keywords: ['container', 'entrypoint', 'init', 'kubernetes', 'pid1', 'shutdown', 'sidecar', 'signals'],
     ...(home && { homepage: `${home}#readme`, repository: { type: 'git', url: `git+${home}.git` } }),
     type,
-    engines: { node: '>=22.22' },
+    engines,
     os: ['!win32'],
     bin: { sexton: 'bin/sexton.cjs' },
     exports: { '.': { types: './lib/index.d.ts', default: './lib/index.js' }, './package.json': './package.json' },

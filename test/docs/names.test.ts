@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { COMMAND_NAMES, COMMANDS } from '../../src/cli/commands/commands.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
+import { manifestOf } from '../../src/delivery/manifest.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { PAGES, textOf } from './pages.ts';
 
@@ -79,6 +80,14 @@ describe('the pages', () => {
     const page = textOf('docs/install.md');
     const missing = found(textOf('docker/Dockerfile'), /^ARG ([A-Z_]+)/gm).filter((it) => !page.includes(`\`${it}=`));
     assert.deepEqual(missing, []);
+  });
+
+  it('the pages and the messages want one Node, that of both manifests', () => {
+    const texts = [...NAMED, 'src/init/start/node.c', '.ci/run'].map(textOf).join('\n');
+    const wanted = found(texts, /\bNode(?:\.js)? (\d[\d.]*) or newer/g);
+    const { engines } = JSON.parse(textOf('package.json'));
+    assert.deepEqual([...new Set(wanted)], [engines.node.replace('>=', '')]);
+    assert.deepEqual(manifestOf(ROOT, {}).engines, engines);
   });
 
   it('a name that does not exist is found', () => {

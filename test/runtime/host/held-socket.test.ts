@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { HeldSocket } from '../../../src/runtime/host/held-socket.ts';
 import { temporaryDirectory } from '../../helpers/temporary.ts';
 
-test('a liveness socket is for all users, and a link in its place changes no mode of another file', async (t) => {
+test('a liveness socket is for all users, and a link in its place changes no other file', async (t) => {
   const dir = temporaryDirectory();
   const path = join(dir, '.a.sock');
   const victim = join(dir, 'private');
