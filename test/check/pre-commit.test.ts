@@ -29,7 +29,7 @@ assert.ok(HOOK);
 const NAMES = [
   ...['a.yaml', 'dir/a.yml', 'a.json', 'Dockerfile', 'dir/Containerfile', 'Dockerfile.dev', 'web.Dockerfile'],
   ...['dir/web.Containerfile', 'Dockerfile.a.b', 'a.yaml.tpl', 'ayaml', 'README.md', 'Dockerfiles', 'myDockerfile'],
-  ...['dir.yaml/a.txt', 'a.jsonl', 'Dockerfile/x.txt'],
+  ...['dir.yaml/a.txt', 'a.jsonl', 'Dockerfile/x.txt', 'Dockerfile.dockerignore', 'Containerfile.containerignore'],
 ];
 
 describe('the hook of pre-commit', () => {
@@ -51,6 +51,10 @@ describe('the hook of pre-commit', () => {
       if (name !== 'Dockerfile') writeFileSync(join(dir, name), '{"apiVersion": "v1", "kind": "Pod"}\n');
     }
     const read = collect([dir], () => Buffer.of()).inputs.map(({ path }) => path.slice(dir.length + 1));
+    assert.deepEqual(
+      read.filter((name) => name.endsWith('ignore')),
+      [],
+    );
     // re.search of Python.
     const matched = NAMES.filter((name) => new RegExp(HOOK.files).test(name));
     assert.deepEqual(matched.toSorted(), [...read, 'Dockerfile'].sort());

@@ -12,7 +12,7 @@ import { RULES_PAGE, rulesPage } from './page.ts';
 /** All manifests, Compose files and Dockerfiles shown, but not those of docs/rules.md, which shows findings. */
 function inputs(): readonly Input[] {
   process.chdir(ROOT);
-  const files = globSync(['examples/**/*.{yaml,yml}', 'examples/**/Dockerfile*', 'docker/**/Dockerfile*'], {
+  const files = globSync(['examples/**/*.{yaml,yml}', 'examples/**/Dockerfile*', 'docker/**/*Dockerfile'], {
     cwd: ROOT,
   }).sort();
   const whole = collect(files, () => Buffer.of()).inputs;

@@ -56,7 +56,9 @@ export function readInputs(inputs: readonly Input[]) {
 }
 
 export function isDockerfileName(path: string): boolean {
-  return /(^|\/)(Dockerfile|Containerfile)(\.[^/]*)?$|\.(Dockerfile|Containerfile)$/i.test(path);
+  return /(^|\/)(Dockerfile|Containerfile)(\.(?!(docker|container)ignore$)[^/]*)?$|\.(Dockerfile|Containerfile)$/i.test(
+    path,
+  );
 }
 
 const TEMPLATE = 'a template, not YAML; render it first (helm template) and check the output';
