@@ -32,7 +32,7 @@ export function shellText(script: ShellCommand, stays: boolean, killMs: number):
 /** What is said of npm, yarn and pnpm as PID 1, wherever they are started. */
 export const PACKAGE_MANAGER = {
   severity: 'info',
-  why: 'npm, yarn and pnpm start the script by a shell and stay in front of it. Which signals reach the program depends on their versions.',
+  why: 'npm, npx, yarn and pnpm start the script by a shell and stay in front of it. Which signals reach the program depends on their versions.',
 } as const;
 
 export function packageManagerText(program: string): string {

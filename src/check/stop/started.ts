@@ -64,10 +64,10 @@ export function firstProcessOfService(service: ComposeService, images: Images): 
   return (isElsewhere ? undefined : argvOfService(service, images)) ?? [];
 }
 
-/** npm, yarn or pnpm, where it is PID 1. */
+/** npm, npx, yarn or pnpm, where it is PID 1. */
 export function packageManagerOf(argv: readonly string[]): string | undefined {
   const { program, hasInit } = startedBy(argv);
-  return /^(npm|yarn|pnpm)$/.test(program) && !hasInit ? program : undefined;
+  return /^(npm|npx|yarn|pnpm)$/.test(program) && !hasInit ? program : undefined;
 }
 
 /** The image has an entrypoint that stays in front of CMD, or of which nothing is known; CMD is then not PID 1. */

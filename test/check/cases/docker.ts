@@ -128,6 +128,10 @@ export const DOCKER_CASES: Cases = {
       'FROM node:22\nCMD ["npm", "start"]\n',
       /^info @- \[CMD \["npm", "start"\]\] npm is PID 1 and starts the program by a shell$/,
     ],
+    'npx, in front of sexton, too': [
+      'FROM node:22\nCMD ["npx", "sexton", "run", "--drain", "5s", "--", "node", "server.js"]\n',
+      /^info .*\] npx is PID 1 and starts the program by a shell$/,
+    ],
     'yarn in a shell that becomes it': ['FROM node:22-alpine\nCMD yarn start\n', /^info .*yarn is PID 1/],
     'npm in the shell of Windows': 'FROM node:22-windowsservercore\nCMD npm start\n',
     'npm behind a shell, which SX601 reports': 'FROM node:22\nCMD npm start\n',

@@ -6,7 +6,8 @@ import { ofContainer } from '../rule.ts';
 export const rule = ofContainer({
   ...PACKAGE_MANAGER,
   title: 'A package manager is PID 1',
-  remedy: 'Start the program itself: node server.js in place of npm start.',
+  remedy:
+    'Start the program itself: node server.js in place of npm start, node_modules/.bin/PROGRAM in place of npx PROGRAM.',
   *find({ container, argv = [] }) {
     const program = packageManagerOf(argv);
     if (program !== undefined) yield { at: wordAt(container, 0), program };
