@@ -37,7 +37,7 @@ describe('sexton begin', () => {
     ],
     [
       ['begin', '--graveyard', 'here'],
-      'cannot run sexton begin: --graveyard here: must be an absolute path; write one such as /graveyard',
+      'cannot run sexton begin: --graveyard here: must be an absolute path; write one such as /graveyard, or $PWD/here in a shell',
     ],
     [['begin', 'x'], 'cannot run sexton begin: unexpected argument x; see sexton begin --help'],
   ];

@@ -62,7 +62,8 @@ describe('the graveyard that is meant inside a container', () => {
 
   it('a wrong graveyard is named as the flag, variable or file that gave it', async () => {
     await assert.rejects(findHere('status', undefined, { SEXTON_GRAVEYARD: 'rel' }, SH), {
-      message: 'cannot run sexton status: SEXTON_GRAVEYARD=rel: must be an absolute path; write one such as /graveyard',
+      message:
+        'cannot run sexton status: SEXTON_GRAVEYARD=rel: must be an absolute path; write one such as /graveyard, or $PWD/rel in a shell',
     });
     const here = await findHere('status', undefined, { SEXTON_GRAVEYARD: '/not/there' }, SH);
     await assert.rejects(readHere(here), {

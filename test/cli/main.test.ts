@@ -244,7 +244,10 @@ describe('sexton status', { concurrency: 2 }, () => {
   });
 
   const SLIPS: readonly (readonly [readonly string[], string])[] = [
-    [['--graveyard', 'here'], '--graveyard here: must be an absolute path; write one such as /graveyard'],
+    [
+      ['--graveyard', 'here'],
+      '--graveyard here: must be an absolute path; write one such as /graveyard, or $PWD/here in a shell',
+    ],
     [['web'], 'web: only --check takes a name'],
   ];
   for (const [args, problem] of SLIPS) {

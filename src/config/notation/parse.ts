@@ -14,6 +14,12 @@ export function bad(why: string): { readonly ok: false; readonly why: string } {
   return { ok: false, why };
 }
 
+/** A relative path would depend on the directory that the container starts in. */
+export function notAbsolute(path: string, example: string): Parse<never> {
+  const here = show(`$PWD/${path.replace(/^\.\//, '')}`);
+  return bad(`must be an absolute path; write one such as ${example}, or ${here} in a shell`);
+}
+
 /** A parser of one word out of a few; case counts, since `never` and `Never` belong to different flags. */
 export function choice<const T extends string>(words: readonly T[]): (text: string) => Parse<T> {
   return (text) => {

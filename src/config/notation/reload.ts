@@ -4,7 +4,7 @@
  */
 import type { Reload } from '../../core/config.ts';
 import { signalNumber } from '../../core/signals.ts';
-import { bad, good, type Parse, show } from './parse.ts';
+import { bad, good, notAbsolute, type Parse, show } from './parse.ts';
 import { formatSignal, parseSignal } from './stop/signals.ts';
 import { formatWords, parseWords } from './words.ts';
 
@@ -64,6 +64,6 @@ function parseReload(text: string): Parse<Reload> {
 
 function parseReloadPath(text: string): Parse<string> {
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a path such as /etc/app.conf');
-  if (!text.startsWith('/')) return bad(`${show(text)} must be an absolute path; write one such as /etc/app.conf`);
+  if (!text.startsWith('/')) return notAbsolute(text, '/etc/app.conf');
   return good(text.replace(/(?<=.)\/+$/, ''));
 }

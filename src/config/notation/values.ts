@@ -3,7 +3,7 @@ import type { Hold } from '../../core/config.ts';
 import { isMemberName, MAX_NAME } from '../../core/format/tombstone.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { didYouMean, nearest } from './nearest.ts';
-import { bad, eachOnce, good, type Parse, show } from './parse.ts';
+import { bad, eachOnce, good, notAbsolute, type Parse, show } from './parse.ts';
 
 /** A name is also a file name in the graveyard and comes from other containers, so it is a DNS label, as in Kubernetes. */
 export function parseName(text: string): Parse<string> {
@@ -35,7 +35,7 @@ function makeName(text: string): string {
 export function parseGraveyard(text: string): Parse<string> {
   // Only a configuration file can contain one, and the kernel ends a path there.
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a directory such as /graveyard');
-  if (!text.startsWith('/')) return bad('must be an absolute path; write one such as /graveyard');
+  if (!text.startsWith('/')) return notAbsolute(text, '/graveyard');
   const path = text.replace(/\/+$/, '');
   return path === '' ? bad('must not be the root directory; write one such as /graveyard') : good(path);
 }

@@ -6,7 +6,7 @@ import type { GaugeAction, IdleCheck, Metric } from '../../../core/config.ts';
 import { formatDuration, parseDuration, parseSomeTime } from '../duration.ts';
 import { didYouMean, nearest } from '../nearest.ts';
 import { type Option, splitPlain } from '../options.ts';
-import { bad, good, type Parse, show, unexpanded } from '../parse.ts';
+import { bad, good, notAbsolute, type Parse, show, unexpanded } from '../parse.ts';
 import { type ActionRules, formatAction, parseActionText, parsePort } from './action.ts';
 import { IDLE_PRESETS } from './idle-presets.ts';
 
@@ -85,7 +85,7 @@ function parseFile(text: string): Parse<IdleCheck> {
   const slip = unexpanded(head);
   if (slip !== undefined) return bad(slip);
   const path = head.replace(/^!/, '');
-  if (!path.startsWith('/')) return bad(`${show(path)} is not an absolute path; write one such as file:/run/busy`);
+  if (!path.startsWith('/')) return notAbsolute(path, 'file:/run/busy');
   return withTimes({ kind: 'file', path, idle: path === head ? 'absent' : 'present' }, options);
 }
 

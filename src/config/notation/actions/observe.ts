@@ -2,7 +2,7 @@
 import { MAX_SOCKET_PATH_BYTES } from '../../../core/format/tombstone.ts';
 import type { HttpAddress } from '../address.ts';
 import { parseSomeTime } from '../duration.ts';
-import { bad, good, type Parse, show } from '../parse.ts';
+import { bad, good, notAbsolute, type Parse, show } from '../parse.ts';
 import { parsePort } from './action.ts';
 
 export function parseAddress(text: string): Parse<HttpAddress> {
@@ -54,6 +54,6 @@ function parseUnix(path: string): Parse<HttpAddress> {
 function parseFilePath(path: string, example: string): Parse<string> {
   // Only a configuration file can contain one, and the kernel ends a path there.
   if (path.includes('\0')) return bad(`must not contain a NUL byte; write one such as ${example}`);
-  if (!path.startsWith('/')) return bad(`must be an absolute path; write one such as ${example}`);
+  if (!path.startsWith('/')) return notAbsolute(path, example);
   return path.endsWith('/') ? bad(`must be a file, not a directory; write one such as ${example}`) : good(path);
 }
