@@ -24,7 +24,7 @@ export interface Mark {
 
 /** What is absent is not known, unless its comment says otherwise. */
 export interface MemberStop {
-  /** Identifies the pod: namespace and name, or the session; empty if neither is known. */
+  /** Namespace and name; empty: the source does not name it. */
   readonly pod: string;
   /** Another one is another pod, also where the name comes again. */
   readonly session?: string | undefined;
@@ -44,6 +44,7 @@ export interface MemberStop {
   readonly graceMs?: number | undefined;
   readonly reason?: DeathReason | undefined;
   readonly exitCode?: number | undefined;
+  readonly containerExitCode?: number | undefined;
   readonly signal?: string | undefined;
   readonly forcedBy?: string | undefined;
   readonly restarts: number;
@@ -89,9 +90,9 @@ export interface PodStop {
   readonly workload: string;
   /** Mains first, then in the order of their ends. */
   readonly members: readonly MemberStop[];
-  /** The members that were asked to stop, or ended, before the stop of the pod. */
+  /** The members that were asked to stop, or ended, before the last stop: each stop is what one request began. */
   readonly earlier: ReadonlySet<MemberStop>;
-  /** The first stop request or, where no member was asked, the first end. */
+  /** The first request of the last stop or, where no member was asked, the first end. */
   readonly beganMs: number;
   /** The last end, or start of a member that was restarted; of a stop that goes on, the moment of the report. */
   readonly endedMs: number;
@@ -105,7 +106,7 @@ export interface PodStop {
 /**
  * Pods in the order of their stops. When two reports tell of one member, the one that knows a later end counts. Where
  * nothing tells pods apart, another birth is another pod. A member without a session belongs to the last one of its
- * pod, or to the first where none came before.
+ * named pod, or to the first where none came before.
  */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();
@@ -114,7 +115,8 @@ export function podsOf(members: readonly MemberStop[], nowMs: number): readonly 
   const sessions = new Map(told.toReversed().map(({ pod, session }) => [pod, session]));
   for (const member of members) {
     if (member.session !== undefined) sessions.set(member.pod, member.session);
-    const key = member.pod === '' ? `#${indexOfBirth(births, member)}` : `${member.pod} ${sessions.get(member.pod)}`;
+    const isUnknown = member.pod === '' && member.session === undefined;
+    const key = isUnknown ? `#${indexOfBirth(births, member)}` : `${member.pod} ${sessions.get(member.pod)}`;
     const pod = pods.get(key) ?? new Map<string, MemberStop>();
     pods.set(key, pod);
     const known = pod.get(member.name);
@@ -151,6 +153,7 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   const ends = members.flatMap(({ diedMs, again }) => diedMs ?? again?.againMs ?? []);
   const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
   const last = membersOfLastStop(members, platform);
+  const requests = last.flatMap(({ requestedMs }) => requestedMs ?? []);
   const deadlines = last.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const lost = members.filter(({ reason, diedMs }) => reason === 'lost' && diedMs === undefined);
   const isOver = ends.length + lost.length === members.length || (ends.length > 0 && goesOn(members, platform));
@@ -163,7 +166,7 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
     workload: first.workload,
     members: [...drawn.values()].sort((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs)),
     earlier: new Set([...drawn].flatMap(([member, as]) => (last.includes(member) ? [] : [as]))),
-    beganMs: Math.min(endedMs, ...last.flatMap((member) => startMsOf(member) ?? [])),
+    beganMs: Math.min(endedMs, ...(requests.length > 0 ? requests : last.flatMap((member) => endMsOf(member) ?? []))),
     endedMs,
     isOver,
     deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
@@ -171,38 +174,39 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   };
 }
 
-/**
- * One container may have stopped before the pod did. Another stop begins where the grace period of the one before is
- * over, or where the pod and not only a container was asked.
- */
+interface Begun {
+  readonly member: MemberStop;
+  readonly atMs: number;
+  readonly isAlone: boolean;
+}
+
+/** With those that have neither ended nor been asked. */
 function membersOfLastStop(members: readonly MemberStop[], platform: PlatformRecord | undefined): MemberStop[] {
   const podAskedMs = platform?.askedMs ?? Number.NEGATIVE_INFINITY;
-  const started = members.flatMap((member) => {
-    const startMs = startMsOf(member);
-    if (startMs === undefined) return [];
-    return [{ member, startMs, isAlone: member.isAlone ?? startMs < podAskedMs - SAME_STOP_MS }];
+  const begun = members.flatMap((member): Begun[] => {
+    const atMs = member.requestedMs ?? endMsOf(member);
+    if (atMs === undefined) return [];
+    return [{ member, atMs, isAlone: member.isAlone ?? atMs < podAskedMs - SAME_STOP_MS }];
   });
-  let stop: typeof started = [];
-  let untilMs = Number.POSITIVE_INFINITY;
-  for (const one of started.sort((a, b) => a.startMs - b.startMs)) {
-    const { member, startMs, isAlone } = one;
-    const follows = member.stopReason === MAINS_FINISHED || startMs <= untilMs;
-    if (!follows || (!isAlone && stop.length > 0 && stop.every((other) => other.isAlone))) stop = [];
-    if (stop.length === 0) untilMs = startMs;
-    stop.push(one);
-    const endMs = endMsOf(member) ?? Number.POSITIVE_INFINITY;
-    untilMs = Math.max(untilMs, startMs + (member.graceMs ?? ASSUMED_GRACE_MS), endMs + SAME_STOP_MS);
-  }
-  const earlier = started.filter((one) => !stop.includes(one)).map(({ member }) => member);
+  let last: Begun[] = [];
+  for (const next of begun.sort((a, b) => a.atMs - b.atMs))
+    last = last.some((before) => isSameStop(before, next)) ? [...last, next] : [next];
+  const earlier = begun.filter((one) => !last.includes(one)).map(({ member }) => member);
   return members.filter((member) => !earlier.includes(member));
+}
+
+/** Whether the request of a member that stopped before reached this one, too, or its end made this one stop. */
+function isSameStop(before: Begun, { member, atMs, isAlone }: Begun): boolean {
+  if (member.stopReason === MAINS_FINISHED) return true;
+  if (before.isAlone && !isAlone) return false;
+  if (atMs <= (endMsOf(before.member) ?? Number.POSITIVE_INFINITY) + SAME_STOP_MS) return true;
+  // A platform asks the containers of a pod one by one, each after its own pre-stop hook.
+  const areOfPlatform = [before.member, member].every(({ stopReason }) => stopReason?.startsWith('signal '));
+  return areOfPlatform && atMs <= before.atMs + (before.member.graceMs ?? ASSUMED_GRACE_MS);
 }
 
 /** Members of one stop are not asked at the same moment, and the kubelet cuts its times to seconds. */
 const SAME_STOP_MS = 2_000;
-
-function startMsOf(member: MemberStop): number | undefined {
-  return member.requestedMs ?? endMsOf(member);
-}
 
 /** Containers were restarted alone, while the others ran on. */
 function goesOn(members: readonly MemberStop[], platform: PlatformRecord | undefined): boolean {
@@ -240,6 +244,11 @@ function rankOf({ role }: MemberStop): number {
   return role === 'sidecar' ? 1 : 0;
 }
 
+/** Those of the last stop. */
+export function membersIn({ members, earlier }: PodStop): readonly MemberStop[] {
+  return members.filter((member) => !earlier.has(member));
+}
+
 export function forcedOf(pod: PodStop): readonly MemberStop[] {
   return pod.members.filter(({ forcedBy }) => forcedBy !== undefined);
 }
@@ -266,8 +275,7 @@ export function stopMsOf({ beganMs, endedMs }: PodStop): number {
 
 /** The shortest grace period that was declared, or that the deletion gave. */
 export function graceMsOf(pod: PodStop): number | undefined {
-  const members = pod.members.filter((member) => !pod.earlier.has(member));
-  const graces = [...members, ...(pod.platform && !isUnenforced(pod) ? [pod.platform] : [])].flatMap(
+  const graces = [...membersIn(pod), ...(pod.platform && !isUnenforced(pod) ? [pod.platform] : [])].flatMap(
     ({ graceMs }) => graceMs ?? [],
   );
   return graces.length === 0 ? undefined : Math.min(...graces);

@@ -1,7 +1,7 @@
 /**
  * `node test/init/fuzz/texts.ts NAME MS` gives one parser in TypeScript damaged texts for MS milliseconds. It prints
- * `{"executions", "lines", "covered"}`: the number of texts, and the line coverage of the parser. A text that makes the
- * parser throw, break its rules, or take longer than is linear, is shrunk by fast-check; the exit code is then 1.
+ * `{"executions", "lines", "covered"}`: the number of texts, and the line coverage of the parser. A text that
+ * makes the parser throw, break its rules or take long is shrunk by fast-check; the exit code is then 1.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
