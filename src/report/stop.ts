@@ -152,7 +152,8 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   if (first === undefined) throw new Error('internal error: a pod without members');
   const ends = members.flatMap(({ diedMs, again }) => diedMs ?? again?.againMs ?? []);
   const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
-  const last = membersOfLastStop(members, platform);
+  const earlier = earlierOf(members, platform);
+  const last = members.filter((member) => !earlier.has(member));
   const requests = last.flatMap(({ requestedMs }) => requestedMs ?? []);
   const deadlines = last.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const lost = members.filter(({ reason, diedMs }) => reason === 'lost' && diedMs === undefined);
@@ -165,7 +166,7 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
     pod: first.pod,
     workload: first.workload,
     members: [...drawn.values()].sort((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs)),
-    earlier: new Set([...drawn].flatMap(([member, as]) => (last.includes(member) ? [] : [as]))),
+    earlier: new Set([...drawn].flatMap(([member, as]) => (earlier.has(member) ? [as] : []))),
     beganMs: Math.min(endedMs, ...(requests.length > 0 ? requests : last.flatMap((member) => endMsOf(member) ?? []))),
     endedMs,
     isOver,
@@ -174,35 +175,36 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   };
 }
 
-interface Begun {
-  readonly member: MemberStop;
-  readonly atMs: number;
-  readonly isAlone: boolean;
-}
-
-/** With those that have neither ended nor been asked. */
-function membersOfLastStop(members: readonly MemberStop[], platform: PlatformRecord | undefined): MemberStop[] {
+/** Those that were asked, or ended, before the last stop. */
+function earlierOf(members: readonly MemberStop[], platform: PlatformRecord | undefined): ReadonlySet<MemberStop> {
   const podAskedMs = platform?.askedMs ?? Number.NEGATIVE_INFINITY;
-  const begun = members.flatMap((member): Begun[] => {
+  const begun = members.flatMap((member) => {
     const atMs = member.requestedMs ?? endMsOf(member);
-    if (atMs === undefined) return [];
-    return [{ member, atMs, isAlone: member.isAlone ?? atMs < podAskedMs - SAME_STOP_MS }];
+    return atMs === undefined ? [] : [{ member, atMs }];
   });
-  let last: Begun[] = [];
-  for (const next of begun.sort((a, b) => a.atMs - b.atMs))
-    last = last.some((before) => isSameStop(before, next)) ? [...last, next] : [next];
-  const earlier = begun.filter((one) => !last.includes(one)).map(({ member }) => member);
-  return members.filter((member) => !earlier.includes(member));
-}
-
-/** Whether the request of a member that stopped before reached this one, too, or its end made this one stop. */
-function isSameStop(before: Begun, { member, atMs, isAlone }: Begun): boolean {
-  if (member.stopReason === MAINS_FINISHED) return true;
-  if (before.isAlone && !isAlone) return false;
-  if (atMs <= (endMsOf(before.member) ?? Number.POSITIVE_INFINITY) + SAME_STOP_MS) return true;
-  // A platform asks the containers of a pod one by one, each after its own pre-stop hook.
-  const areOfPlatform = [before.member, member].every(({ stopReason }) => stopReason?.startsWith('signal '));
-  return areOfPlatform && atMs <= before.atMs + (before.member.graceMs ?? ASSUMED_GRACE_MS);
+  const earlier = new Set<MemberStop>();
+  let stop: MemberStop[] = [];
+  let areAlone = true;
+  let endMs = 0;
+  let askingUntilMs = 0;
+  for (const { member, atMs } of begun.sort((a, b) => a.atMs - b.atMs)) {
+    const { stopReason, graceMs = ASSUMED_GRACE_MS, isAlone = atMs < podAskedMs - SAME_STOP_MS } = member;
+    // A platform asks the containers of a pod one by one, each after its own pre-stop hook.
+    const isOfPlatform = stopReason?.startsWith('signal ') === true;
+    const isLate = atMs > endMs + SAME_STOP_MS && !(isOfPlatform && atMs <= askingUntilMs);
+    if (stopReason !== MAINS_FINISHED && (isLate || (areAlone && !isAlone))) {
+      for (const one of stop) earlier.add(one);
+      stop = [];
+      areAlone = true;
+      endMs = 0;
+      askingUntilMs = 0;
+    }
+    stop.push(member);
+    areAlone &&= isAlone;
+    endMs = Math.max(endMs, endMsOf(member) ?? Number.POSITIVE_INFINITY);
+    if (isOfPlatform) askingUntilMs = Math.max(askingUntilMs, atMs + graceMs);
+  }
+  return earlier;
 }
 
 /** Members of one stop are not asked at the same moment, and the kubelet cuts its times to seconds. */

@@ -43,12 +43,10 @@ export function sentenceOf(pod: PodStop): string {
   const took = `${seconds(stopMsOf(pod))}${budgetMs === undefined ? '' : ` of ${seconds(budgetMs)}`}`;
   if (!pod.isOver) return `not over yet, ${took}`;
   const movedMs = clockMovedMs(pod);
-  const isRestart = members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
   // Without a stop request there is no duration.
   const isMoment = stopMsOf(pod) === 0 && members.every(({ requestedMs }) => requestedMs === undefined);
-  const restart = isRestart ? 'restart in place: ' : restartedAlone(members);
   const parts = [
-    `${restart}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`,
+    `${restartText(members)}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`,
     why === undefined || !isUnenforced(pod) ? why : `${why}, which was not enforced`,
     incidentsOf(pod),
     longestOf(pod),
@@ -85,9 +83,10 @@ function earlierText(member: MemberStop, beganMs: number): string {
   return `asked to stop ${seconds(beganMs - (member.requestedMs ?? beganMs))}`;
 }
 
-function restartedAlone(members: readonly MemberStop[]): string {
-  const names = members.filter(({ again }) => again !== undefined).map(({ name }) => name);
-  return names.length === 0 ? '' : `restart of ${listOf(names)}: `;
+function restartText(members: readonly MemberStop[]): string {
+  const again = members.filter((member) => member.again !== undefined);
+  if (again.some(({ inPlace }) => inPlace !== undefined)) return 'restart in place: ';
+  return again.length === 0 ? '' : `restart of ${listOf(again.map(({ name }) => name))}: `;
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
