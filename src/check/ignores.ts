@@ -14,7 +14,7 @@ import { lineStart, lineText, positionAt, type Source } from './input/source.ts'
 import type { Inputs } from './input/texts.ts';
 import { RULE_IDS } from './rules/table.ts';
 
-const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/;
+const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/s;
 const ANNOTATION = /^check\.sexton\.dev\/ignore(?:-(SX\d+))?$/;
 
 function commentIgnores(source: Source, roots: readonly Root[]): readonly Ignore[] {

@@ -42,7 +42,7 @@ export function readEnvironment(env: Env): Environment {
 
 /** Kubernetes sets these in a whole namespace for a Service called `sexton` or `sexton-..`, as Docker's links did. */
 export function isServiceLink(name: string, text: string): boolean {
-  if (/_SERVICE_(HOST|PORT)(_[A-Z0-9_]+)?$/.test(name)) return true;
+  if (/_SERVICE_(HOST|PORT)(_|$)/.test(name)) return true;
   if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true;
   return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text);
 }

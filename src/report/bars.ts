@@ -52,9 +52,10 @@ export interface Axis extends Stretch {
 /** How much of the time after the request is shown before it: enough to see which members were running. */
 const LEAD = 1 / 12;
 
-export function axisBetween(zeroMs: number, endMs: number): Axis {
+/** `firstMs`: what is shown before the request begins there. */
+export function axisBetween(zeroMs: number, endMs: number, firstMs = zeroMs): Axis {
   const untilMs = Math.max(zeroMs + 1, endMs);
-  return { fromMs: zeroMs - (untilMs - zeroMs) * LEAD, zeroMs, untilMs };
+  return { fromMs: firstMs - (untilMs - firstMs) * LEAD, zeroMs, untilMs };
 }
 
 /** 0 is the beginning of the axis, 1 its end; what is outside of it lies at its edge. */

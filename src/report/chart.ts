@@ -5,7 +5,7 @@
 import { seconds } from '../core/format/evidence.ts';
 import { type Axis, axisBetween, type Bar, type Mark, type Paint, shareOf } from './bars.ts';
 import { type ComparedMember, comparisonOf, rangeText } from './prediction.ts';
-import { lengthOf, type MemberStop, type PodStop, type Span, stopMsOf } from './stop.ts';
+import { endMsOf, lengthOf, type MemberStop, membersIn, type PodStop, type Span, stopMsOf } from './stop.ts';
 import { endText, hasFailed, nameOf } from './words.ts';
 
 export interface Chart {
@@ -43,7 +43,8 @@ export function chartOf(pod: PodStop): Chart {
   const near = [...(deadlineMs === undefined ? [] : [deadlineMs]), ...expected].filter(
     (atMs) => atMs - beganMs <= 2 * stopMsOf(pod),
   );
-  const axis = axisBetween(beganMs, Math.max(endedMs, ...near));
+  const ends = membersIn(pod).flatMap((member) => endMsOf(member) ?? []);
+  const axis = axisBetween(beganMs, Math.max(endedMs, ...near), Math.min(beganMs, ...ends));
   const rows = pod.members.flatMap((member) => {
     const compared = members.find((one) => one.member === member);
     const row = rowOf(member, compared, axis);

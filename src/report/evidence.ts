@@ -37,7 +37,7 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
   const spans = run.fromMs <= run.untilMs ? [run, ...phases] : phases;
   const role = textOf(value, 'Role');
   return {
-    pod: pod === '' ? (session ?? '') : pod,
+    pod,
     session,
     // All pods of logs that do not name their pods are taken for replicas of one workload.
     workload: workload === '' ? pod : workload,
@@ -52,6 +52,7 @@ export function stopOfEvidence(value: unknown, { pod, workload, end }: Origin): 
     graceMs: numberOf(value, 'GraceMs'),
     reason: textOf(value, 'Reason') as DeathReason | undefined,
     exitCode: numberOf(value, 'ExitCode') ?? (isCut ? end?.exitCode : undefined),
+    containerExitCode: numberOf(value, 'ContainerExitCode'),
     signal: textOf(value, 'Signal'),
     forcedBy: textOf(value, 'ForcedBy') ?? (isCut ? (end?.forcedBy ?? 'an unknown sender') : undefined),
     restarts: numberOf(value, 'Restarts') ?? 0,

@@ -48,7 +48,7 @@ function whyNothing(text: string, whole: unknown): string {
 
 function readTombstone(name: string, text: string, nowMs: number): Read {
   const parsed = parseTombstone(name, text);
-  return { members: parsed.ok ? [stopOfTombstone(parsed.tombstone, '', { ms: nowMs })] : [] };
+  return { members: parsed.ok ? [stopOfTombstone(parsed.tombstone, { ms: nowMs })] : [] };
 }
 
 /** The object, or that of an event of `kubectl get --watch --output-watch-events`. */

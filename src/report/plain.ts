@@ -15,7 +15,7 @@ export function podsJson(pods: readonly PodStop[]): string {
 
 function podObject(pod: PodStop): object {
   return {
-    pod: pod.pod,
+    pod: pod.pod || (pod.members[0]?.session ?? ''),
     workload: pod.workload,
     summary: sentenceOf(pod),
     over: pod.isOver,
@@ -43,13 +43,14 @@ function predictionObject(pod: PodStop): object | undefined {
 }
 
 function memberObject(member: MemberStop, pod: PodStop): object {
-  const { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, connections, busy, inPlace } = member;
-  const { hurried, absences } = member;
+  const { name, role, stopReason, reason, exitCode, containerExitCode, signal, forcedBy, restarts } = member;
+  const { connections, busy, inPlace, hurried, absences } = member;
   const at = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms - pod.beganMs));
   const between = (one: Stretch) => ({ fromMs: at(one.fromMs), untilMs: at(one.untilMs) });
-  const ended = { name, role, stopReason, reason, exitCode, signal, forcedBy, restarts, restartedInPlace: inPlace };
+  const ended = { name, role, stopReason, reason, exitCode, containerExitCode, signal, forcedBy, restarts };
   return {
     ...ended,
+    restartedInPlace: inPlace,
     connections,
     busy,
     requestedMs: at(member.requestedMs),
@@ -133,7 +134,7 @@ const QUANTILES = object(all({ type: 'number' }, 'p50 p95 max'));
 const MEMBER = object({
   ...all(text, 'name stopReason? reason? signal? forcedBy?'),
   'role?': { enum: ['main', 'sidecar'] },
-  'exitCode?': { type: 'integer' },
+  ...all({ type: 'integer' }, 'exitCode? containerExitCode?'),
   restarts: count,
   'restartedInPlace?': object({ times: count, by: text }),
   'connections?': object({ ...all(count, 'New Ignored LastNewMs? Open?'), Ended: text }),

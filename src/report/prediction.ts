@@ -5,7 +5,7 @@
  */
 import { seconds } from '../core/format/evidence.ts';
 import type { MemberPrediction } from './bars.ts';
-import type { MemberStop, PodStop } from './stop.ts';
+import { type MemberStop, membersIn, type PodStop } from './stop.ts';
 
 export interface Comparison {
   readonly of: string;
@@ -25,9 +25,10 @@ export interface ComparedMember {
 const TOLERANCE_MS = 500;
 
 /** undefined: nothing was predicted. */
-export function comparisonOf({ prediction, members, earlier, endedMs }: PodStop): Comparison | undefined {
+export function comparisonOf(pod: PodStop): Comparison | undefined {
+  const { prediction, members, endedMs } = pod;
   if (prediction === undefined) return undefined;
-  const asked = members.filter((member) => !earlier.has(member) && member.stopReason?.startsWith('signal '));
+  const asked = membersIn(pod).filter(({ stopReason }) => stopReason?.startsWith('signal '));
   const times = asked.flatMap(({ requestedMs }) => requestedMs ?? []);
   const { of } = prediction;
   if (times.length === 0) return { of, signalledMs: undefined, members: [] };

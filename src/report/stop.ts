@@ -24,7 +24,7 @@ export interface Mark {
 
 /** What is absent is not known, unless its comment says otherwise. */
 export interface MemberStop {
-  /** Identifies the pod: namespace and name, or the session; empty if neither is known. */
+  /** Namespace and name; empty: the source does not name it. */
   readonly pod: string;
   /** Another one is another pod, also where the name comes again. */
   readonly session?: string | undefined;
@@ -44,6 +44,7 @@ export interface MemberStop {
   readonly graceMs?: number | undefined;
   readonly reason?: DeathReason | undefined;
   readonly exitCode?: number | undefined;
+  readonly containerExitCode?: number | undefined;
   readonly signal?: string | undefined;
   readonly forcedBy?: string | undefined;
   readonly restarts: number;
@@ -89,9 +90,9 @@ export interface PodStop {
   readonly workload: string;
   /** Mains first, then in the order of their ends. */
   readonly members: readonly MemberStop[];
-  /** The members that were asked to stop, or ended, before the stop of the pod. */
+  /** The members that were asked to stop, or ended, before the last stop: each stop is what one request began. */
   readonly earlier: ReadonlySet<MemberStop>;
-  /** The first stop request or, where no member was asked, the first end. */
+  /** The first request of the last stop or, where no member was asked, the first end. */
   readonly beganMs: number;
   /** The last end, or start of a member that was restarted; of a stop that goes on, the moment of the report. */
   readonly endedMs: number;
@@ -105,7 +106,7 @@ export interface PodStop {
 /**
  * Pods in the order of their stops. When two reports tell of one member, the one that knows a later end counts. Where
  * nothing tells pods apart, another birth is another pod. A member without a session belongs to the last one of its
- * pod, or to the first where none came before.
+ * named pod, or to the first where none came before.
  */
 export function podsOf(members: readonly MemberStop[], nowMs: number): readonly PodStop[] {
   const pods = new Map<string, Map<string, MemberStop>>();
@@ -114,7 +115,8 @@ export function podsOf(members: readonly MemberStop[], nowMs: number): readonly 
   const sessions = new Map(told.toReversed().map(({ pod, session }) => [pod, session]));
   for (const member of members) {
     if (member.session !== undefined) sessions.set(member.pod, member.session);
-    const key = member.pod === '' ? `#${indexOfBirth(births, member)}` : `${member.pod} ${sessions.get(member.pod)}`;
+    const isUnknown = member.pod === '' && member.session === undefined;
+    const key = isUnknown ? `#${indexOfBirth(births, member)}` : `${member.pod} ${sessions.get(member.pod)}`;
     const pod = pods.get(key) ?? new Map<string, MemberStop>();
     pods.set(key, pod);
     const known = pod.get(member.name);
@@ -150,7 +152,9 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   if (first === undefined) throw new Error('internal error: a pod without members');
   const ends = members.flatMap(({ diedMs, again }) => diedMs ?? again?.againMs ?? []);
   const platform = members.findLast((member) => member.platform?.why !== undefined)?.platform;
-  const last = membersOfLastStop(members, platform);
+  const earlier = earlierOf(members, platform);
+  const last = members.filter((member) => !earlier.has(member));
+  const requests = last.flatMap(({ requestedMs }) => requestedMs ?? []);
   const deadlines = last.flatMap(({ deadlineMs }) => deadlineMs ?? []);
   const lost = members.filter(({ reason, diedMs }) => reason === 'lost' && diedMs === undefined);
   const isOver = ends.length + lost.length === members.length || (ends.length > 0 && goesOn(members, platform));
@@ -162,8 +166,8 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
     pod: first.pod,
     workload: first.workload,
     members: [...drawn.values()].sort((a, b) => rankOf(a) - rankOf(b) || (endMsOf(a) ?? nowMs) - (endMsOf(b) ?? nowMs)),
-    earlier: new Set([...drawn].flatMap(([member, as]) => (last.includes(member) ? [] : [as]))),
-    beganMs: Math.min(endedMs, ...last.flatMap((member) => startMsOf(member) ?? [])),
+    earlier: new Set([...drawn].flatMap(([member, as]) => (earlier.has(member) ? [as] : []))),
+    beganMs: Math.min(endedMs, ...(requests.length > 0 ? requests : last.flatMap((member) => endMsOf(member) ?? []))),
     endedMs,
     isOver,
     deadlineMs: deadlines.length === 0 ? undefined : Math.min(...deadlines),
@@ -171,38 +175,40 @@ function podOf(members: readonly MemberStop[], nowMs: number): PodStop {
   };
 }
 
-/**
- * One container may have stopped before the pod did. Another stop begins where the grace period of the one before is
- * over, or where the pod and not only a container was asked.
- */
-function membersOfLastStop(members: readonly MemberStop[], platform: PlatformRecord | undefined): MemberStop[] {
+/** Those that were asked, or ended, before the last stop. */
+function earlierOf(members: readonly MemberStop[], platform: PlatformRecord | undefined): ReadonlySet<MemberStop> {
   const podAskedMs = platform?.askedMs ?? Number.NEGATIVE_INFINITY;
-  const started = members.flatMap((member) => {
-    const startMs = startMsOf(member);
-    if (startMs === undefined) return [];
-    return [{ member, startMs, isAlone: member.isAlone ?? startMs < podAskedMs - SAME_STOP_MS }];
+  const begun = members.flatMap((member) => {
+    const atMs = member.requestedMs ?? endMsOf(member);
+    return atMs === undefined ? [] : [{ member, atMs }];
   });
-  let stop: typeof started = [];
-  let untilMs = Number.POSITIVE_INFINITY;
-  for (const one of started.sort((a, b) => a.startMs - b.startMs)) {
-    const { member, startMs, isAlone } = one;
-    const follows = member.stopReason === MAINS_FINISHED || startMs <= untilMs;
-    if (!follows || (!isAlone && stop.length > 0 && stop.every((other) => other.isAlone))) stop = [];
-    if (stop.length === 0) untilMs = startMs;
-    stop.push(one);
-    const endMs = endMsOf(member) ?? Number.POSITIVE_INFINITY;
-    untilMs = Math.max(untilMs, startMs + (member.graceMs ?? ASSUMED_GRACE_MS), endMs + SAME_STOP_MS);
+  const earlier = new Set<MemberStop>();
+  let stop: MemberStop[] = [];
+  let areAlone = true;
+  let endMs = 0;
+  let askingUntilMs = 0;
+  for (const { member, atMs } of begun.sort((a, b) => a.atMs - b.atMs)) {
+    const { stopReason, graceMs = ASSUMED_GRACE_MS, isAlone = atMs < podAskedMs - SAME_STOP_MS } = member;
+    // A platform asks the containers of a pod one by one, each after its own pre-stop hook.
+    const isOfPlatform = stopReason?.startsWith('signal ') === true;
+    const isLate = atMs > endMs + SAME_STOP_MS && !(isOfPlatform && atMs <= askingUntilMs);
+    if (stopReason !== MAINS_FINISHED && (isLate || (areAlone && !isAlone))) {
+      for (const one of stop) earlier.add(one);
+      stop = [];
+      areAlone = true;
+      endMs = 0;
+      askingUntilMs = 0;
+    }
+    stop.push(member);
+    areAlone &&= isAlone;
+    endMs = Math.max(endMs, endMsOf(member) ?? Number.POSITIVE_INFINITY);
+    if (isOfPlatform) askingUntilMs = Math.max(askingUntilMs, atMs + graceMs);
   }
-  const earlier = started.filter((one) => !stop.includes(one)).map(({ member }) => member);
-  return members.filter((member) => !earlier.includes(member));
+  return earlier;
 }
 
 /** Members of one stop are not asked at the same moment, and the kubelet cuts its times to seconds. */
 const SAME_STOP_MS = 2_000;
-
-function startMsOf(member: MemberStop): number | undefined {
-  return member.requestedMs ?? endMsOf(member);
-}
 
 /** Containers were restarted alone, while the others ran on. */
 function goesOn(members: readonly MemberStop[], platform: PlatformRecord | undefined): boolean {
@@ -240,6 +246,11 @@ function rankOf({ role }: MemberStop): number {
   return role === 'sidecar' ? 1 : 0;
 }
 
+/** Those of the last stop. */
+export function membersIn({ members, earlier }: PodStop): readonly MemberStop[] {
+  return members.filter((member) => !earlier.has(member));
+}
+
 export function forcedOf(pod: PodStop): readonly MemberStop[] {
   return pod.members.filter(({ forcedBy }) => forcedBy !== undefined);
 }
@@ -266,8 +277,7 @@ export function stopMsOf({ beganMs, endedMs }: PodStop): number {
 
 /** The shortest grace period that was declared, or that the deletion gave. */
 export function graceMsOf(pod: PodStop): number | undefined {
-  const members = pod.members.filter((member) => !pod.earlier.has(member));
-  const graces = [...members, ...(pod.platform && !isUnenforced(pod) ? [pod.platform] : [])].flatMap(
+  const graces = [...membersIn(pod), ...(pod.platform && !isUnenforced(pod) ? [pod.platform] : [])].flatMap(
     ({ graceMs }) => graceMs ?? [],
   );
   return graces.length === 0 ? undefined : Math.min(...graces);

@@ -18,12 +18,9 @@ export interface Now {
   readonly boot?: string;
 }
 
-/**
- * `pod`: what to call the pod where the tombstone names no session. `now` ends what goes on. The last restart in place
- * is the stop of a member that lives.
- */
-export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): MemberStop {
-  const { Session = pod, Name, Role, Died, Reason, Restarts = 0, StopRequested, PodRestarts = 0 } = tombstone;
+/** `now` ends what goes on. The last restart in place is the stop of a member that lives. */
+export function stopOfTombstone(tombstone: Tombstone, now: Now): MemberStop {
+  const { Session, Name, Role, Died, Reason, Restarts = 0, StopRequested, PodRestarts = 0 } = tombstone;
   const again = PodRestarts === 0 ? undefined : againOf(tombstone);
   const { ExitCode = again && tombstone.LastExitCode, Signal, StopReason = again && RESTART } = tombstone;
   const History = again === undefined ? (tombstone.History ?? []) : lastRestart(tombstone.History ?? []);
@@ -32,8 +29,9 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
   const untilMs = diedMs ?? again?.againMs ?? (Reason === 'lost' ? lastSign(tombstone) : now.ms);
   const over = History.findLast(({ Event }) => Event === 'over');
   return {
-    pod: Session,
-    workload: Session,
+    pod: '',
+    session: Session,
+    workload: '',
     name: Name,
     role: Role,
     spans: spansOf({ ...tombstone, History }, requestedMs, untilMs),
@@ -45,6 +43,7 @@ export function stopOfTombstone(tombstone: Tombstone, pod: string, now: Now): Me
     graceMs: withinBounds(over?.GraceMs),
     reason: Reason,
     exitCode: ExitCode,
+    containerExitCode: withinBounds(over?.ContainerExitCode),
     signal: Signal,
     forcedBy: forcerOf(History, over),
     restarts: Restarts,

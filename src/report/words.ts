@@ -3,7 +3,7 @@ import { type Forcer, seconds, stillBusy } from '../core/format/evidence.ts';
 import { MAINS_FINISHED } from '../core/state/state.ts';
 import type { Activity } from './bars.ts';
 import type { MemberStop, PodStop, Span } from './stop.ts';
-import { endMsOf, forcedOf, graceMsOf, isUnenforced, lateOf, lengthOf, phasesOf, stopMsOf } from './stop.ts';
+import { endMsOf, forcedOf, graceMsOf, isUnenforced, lateOf, lengthOf, membersIn, phasesOf, stopMsOf } from './stop.ts';
 
 const NAMES: Readonly<Record<Activity, string>> = {
   run: 'running',
@@ -29,24 +29,24 @@ export function activityName(activity: Activity): string {
   return activity === 'kill' ? 'after KILL' : NAMES[activity];
 }
 
-/** Without a name, by its first member. */
+/** Without a name, by its first member; the session tells such pods apart. */
 export function podName({ pod, members: [first] }: PodStop): string {
-  return pod === '' ? `pod of ${first?.name}` : pod;
+  if (pod !== '') return pod;
+  return `pod of ${first?.name}${first?.session === undefined ? '' : ` (session ${first.session})`}`;
 }
 
 /** `graceful, 11.2 s of 30 s; the drain of web took 9.0 s, 312 connections, the last one after 6.9 s`. */
 export function sentenceOf(pod: PodStop): string {
-  const { members, deadlineMs, beganMs, platform: { why } = {} } = pod;
+  const { deadlineMs, beganMs, platform: { why } = {} } = pod;
+  const members = membersIn(pod);
   const budgetMs = graceMsOf(pod) ?? (deadlineMs === undefined ? undefined : deadlineMs - beganMs);
   const took = `${seconds(stopMsOf(pod))}${budgetMs === undefined ? '' : ` of ${seconds(budgetMs)}`}`;
   if (!pod.isOver) return `not over yet, ${took}`;
   const movedMs = clockMovedMs(pod);
-  const isRestart = members.some(({ inPlace, again }) => inPlace !== undefined && again !== undefined);
   // Without a stop request there is no duration.
   const isMoment = stopMsOf(pod) === 0 && members.every(({ requestedMs }) => requestedMs === undefined);
-  const restart = isRestart ? 'restart in place: ' : restartedAlone(pod);
   const parts = [
-    `${restart}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`,
+    `${restartText(members)}${verdictOf(pod)}${isMoment ? '' : `, ${took}`}`,
     why === undefined || !isUnenforced(pod) ? why : `${why}, which was not enforced`,
     incidentsOf(pod),
     longestOf(pod),
@@ -83,9 +83,10 @@ function earlierText(member: MemberStop, beganMs: number): string {
   return `asked to stop ${seconds(beganMs - (member.requestedMs ?? beganMs))}`;
 }
 
-function restartedAlone({ members }: PodStop): string {
-  const names = members.filter(({ again }) => again !== undefined).map(({ name }) => name);
-  return names.length === 0 ? '' : `restart of ${listOf(names)}: `;
+function restartText(members: readonly MemberStop[]): string {
+  const again = members.filter((member) => member.again !== undefined);
+  if (again.some(({ inPlace }) => inPlace !== undefined)) return 'restart in place: ';
+  return again.length === 0 ? '' : `restart of ${listOf(again.map(({ name }) => name))}: `;
 }
 
 /** `restarted in place 2 times, the last one asked for by web, uid 0, pid 71`. */
@@ -137,9 +138,8 @@ function listOf(texts: readonly string[]): string {
 const MAX_LISTED = 5;
 
 /** The phase that took most, of what is not waiting for another member. */
-function longestOf({ members, earlier }: PodStop): string | undefined {
-  const own = members.filter((member) => !earlier.has(member));
-  const spans = own.flatMap((member) => phasesOf(member).map((span) => ({ member, span })));
+function longestOf(pod: PodStop): string | undefined {
+  const spans = membersIn(pod).flatMap((member) => phasesOf(member).map((span) => ({ member, span })));
   const active = spans.filter(({ span }) => span.activity !== 'hold');
   const [longest] = active.sort((a, b) => lengthOf(b.span) - lengthOf(a.span));
   if (longest === undefined || lengthOf(longest.span) < LEAST_TOLD_MS) return undefined;
@@ -257,13 +257,15 @@ export function forcerText(forcedBy = ''): string {
   return forcedBy === OOM_KILLER ? `the ${forcedBy}` : forcedBy;
 }
 
-/** `exit 0`, `SIGKILL`; `exit 0, runs again`. */
-function endOf({ exitCode, signal, diedMs, reason, again }: MemberStop): string {
+/** `exit 0`, `SIGKILL`; `exit 0, runs again`; of a container and its command `exit 0 (SIGTERM)`. */
+function endOf({ exitCode, containerExitCode, signal, diedMs, reason, again }: MemberStop): string {
   const code = exitCode === undefined ? undefined : `exit ${exitCode}`;
   if (diedMs === undefined && again !== undefined) return `${code ?? 'ended'}, runs again`;
   if (reason === 'never-started' || reason === 'lost') return reason.replace('-', ' ');
   if (diedMs === undefined) return 'alive';
-  return signal ?? code ?? reason ?? 'ended';
+  const own = signal ?? code ?? reason ?? 'ended';
+  const isSame = containerExitCode === undefined || containerExitCode === exitCode;
+  return isSame ? own : `exit ${containerExitCode} (${own})`;
 }
 
 export function shorten(text: string, max: number, ellipsis = '…'): string {

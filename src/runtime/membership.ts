@@ -56,7 +56,7 @@ export class Membership implements SleepPlace {
     const { log } = this.#options;
     const { generation, why } = await this.#volume.readGeneration();
     // The failed tombstone reports a directory that may not be entered.
-    const level = why !== undefined && /EACCES: .*, lstat /.test(why) ? 'debug' : 'warn';
+    const level = why?.includes('EACCES: ') && why.includes(', lstat ') ? 'debug' : 'warn';
     if (why !== undefined) log.say(level, `cannot read the generation of this pod: ${why}; it counts as having none`);
     return generation;
   }

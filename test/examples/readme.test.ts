@@ -56,7 +56,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       /^all containers killed at once, one of two replicas +[1-9][0-9]* /m,
       /^sexton restart, one of two replicas +0 +[1-9][0-9]* /m,
       /^sexton restart, the only replica +[1-9][0-9]* +[1-9][0-9]* /m,
-      /^pod example: restart in place: graceful, /m,
+      /^pod of web \(session example\): restart in place: graceful, /m,
     ],
   },
   'server-demo': {

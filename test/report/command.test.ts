@@ -59,7 +59,7 @@ describe('sexton report', () => {
   });
 
   for (const [format, begins] of Object.entries({
-    text: /^pod web-0: forced/,
+    text: /^pod of main \(session web-0\): forced/,
     html: /^<!doctype html>/,
     svg: /^<svg xmlns=/,
     json: /^\{\n {2}"version": 1/,

@@ -78,7 +78,7 @@ describe('a report', () => {
     const { Died, DiedMonotonic, ExitCode, History = [], ...living } = MAIN;
     const lost: Tombstone = { ...living, Reason: 'lost', Phase: 'draining', History: History.slice(0, 7) };
     const [, proxy = ''] = FILES;
-    const [main] = [stopOfTombstone(lost, '', { ms: BEGAN_MS + 60_000 })];
+    const [main] = [stopOfTombstone(lost, { ms: BEGAN_MS + 60_000 })];
     const [pod] = podsOf([main, ...readText(proxy, BEGAN_MS, () => undefined).members], BEGAN_MS + 60_000);
     assert.ok(pod);
     assert.match(sentenceOf(pod), /^forced: proxy by sexton; lost: main, 6\.5 s;/);
@@ -167,9 +167,9 @@ describe('a report', () => {
   });
 
   it('a pod without a name is named by its first member', () => {
-    const pod = { ...POD, pod: '' };
-    assert.match(podText(pod, PLAIN), /^pod of main: forced/);
-    assert.match(podSvg(pod), />How the pod of main stopped</);
+    assert.match(podText(POD, PLAIN), /^pod of main \(session web-0\): forced/);
+    const members = POD.members.map((member) => ({ ...member, session: undefined }));
+    assert.match(podSvg({ ...POD, members }), />How the pod of main stopped</);
   });
 
   it('a trace for Perfetto has each span as a complete event in microseconds', () => {

@@ -109,7 +109,7 @@ describe('a container that left no message', () => {
   it('a container without a message is drawn once when a later version of its pod was read, too', () => {
     const first = pod({ main: ended(-5, 0, 0), proxy: { running: { startedAt: second(-5) } } });
     const stop = stopOf(first, pod({ main: ended(-5, 0, 0), proxy: ended(-5, 3, 0) }));
-    assert.equal(sentenceOf(stop), 'no KILL, 3.0 s');
+    assert.equal(sentenceOf(stop), 'no KILL; main: exit 0 3.0 s before');
   });
 });
 

@@ -84,7 +84,7 @@ function tell(container: Container): Told | undefined {
   return {
     container,
     command: { ...command, exit, diedAtMs },
-    tombstone: stopOfTombstone(parsed.tombstone, '', { ms: 0 }),
+    tombstone: stopOfTombstone(parsed.tombstone, { ms: 0 }),
     evidence,
   };
 }

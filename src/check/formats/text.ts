@@ -29,7 +29,7 @@ export function textOf(result: Result, style: TextStyle, withTimeline: boolean):
   parts.push(rest.join(''), unread.join(''), counts, summaryOf(result));
   const text = parts.filter((part) => part !== '').join('\n');
   // GitHub's runner takes a line that begins so as a command.
-  return text.replaceAll(/^([^\S\n]*):(?=:)/gm, '$1?');
+  return text.replaceAll(/^([^\S\r\n\u2028\u2029]*):(?=:)/gm, '$1?');
 }
 
 /** The most that can be read at a glance. */

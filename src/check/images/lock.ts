@@ -65,7 +65,7 @@ function inspected(text: string): readonly SavedImage[] {
     const { Config, RepoTags, RepoDigests, Digest, Os: os, Architecture: architecture } = recordOf(one);
     if (Config === undefined) throw new ImageError('it has no Config; name what podman image inspect writes');
     const names = [...(textsOf(RepoTags) ?? []), ...(textsOf(RepoDigests) ?? [])];
-    const digest = Digest ?? textsOf(RepoDigests)?.[0]?.replace(/.*@/s, '');
+    const digest = Digest ?? textsOf(RepoDigests)?.[0]?.split('@').at(-1);
     const origin = originOf('image inspect', digest, { os, architecture });
     return { names: names.filter((name) => !name.includes('<none>')), config: recordOf(Config), origin };
   });

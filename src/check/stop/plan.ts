@@ -107,7 +107,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
 
 /** The program of an official image whose name is the program's, where its own entrypoint gets no other command. */
 export function programOfImage(image = '', args: readonly string[] = []): string | undefined {
-  const name = /^(?:docker\.io\/)?(?:library\/)?([a-z0-9-]+)(?::[^/]*)?(?:@.*)?$/.exec(image)?.[1];
+  const name = /^(?:docker\.io\/)?(?:library\/)?([a-z0-9-]+)(?::[^/@]*)?(?:@.*)?$/.exec(image)?.[1];
   const program = name === 'redis' || name === 'nats' ? `${name}-server` : name;
   const [word = '-'] = args;
   // The entrypoint of an official image runs its arguments if they are no options.

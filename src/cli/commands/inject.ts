@@ -160,7 +160,8 @@ function streamOf({ inputs, named, unreadable }: Collected, { changes, ...result
 
 /** Directives are those of a document only behind the end of the one before it (YAML 1.2.2, 9.1.2). */
 function separatorOf(text: string): string {
-  const [, first] = /^(?:\s*(?:#.*)?\n)*(%|---(?!\S))/.exec(text) ?? [];
+  const line = text.split('\n').find((one) => !/^\s*(#|$)/.test(one)) ?? '';
+  const [first] = /^(%|---(?!\S))/.exec(line) ?? [];
   if (first === undefined) return '---\n';
   return first === '%' ? '...\n' : '';
 }

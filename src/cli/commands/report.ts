@@ -97,7 +97,7 @@ function failureOf(word: string): Failure {
 
 async function membersOfGraveyard(here: Here, now: Now): Promise<readonly MemberStop[]> {
   const { members } = await readHere(here);
-  return members.map((member) => stopOfTombstone(member, '', now));
+  return members.map((member) => stopOfTombstone(member, now));
 }
 
 async function readSource(source: string, now: Now): Promise<Pick<Read, 'members' | 'why'>> {

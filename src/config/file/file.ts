@@ -41,11 +41,11 @@ export function parseAsJson(path: string, text: string): Parse<unknown> | undefi
 /** Finds a key that one object of valid JSON has twice: JSON.parse silently takes the last. */
 function repeatedKey(json: string): string | undefined {
   const open: Set<string>[] = [];
-  for (const [token, key] of json.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")\s*:|"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g)) {
+  for (const [token, text = '', colon] of json.matchAll(/("(?:[^"\\]|\\.)*"?)(\s*:)?|[{}]/g)) {
     if (token === '{') open.push(new Set());
     else if (token === '}') open.pop();
-    else if (key !== undefined) {
-      const name = JSON.parse(key) as string;
+    else if (colon !== undefined) {
+      const name = JSON.parse(text) as string;
       if (open.at(-1)?.has(name)) return name;
       open.at(-1)?.add(name);
     }

@@ -44,9 +44,9 @@ const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, μ
 
 function goMilliseconds(text: string): number | undefined {
   if (text === '0') return 0;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   let ms = 0;
-  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-zµμ]+)/g))
+  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-zµμ]+)/gy))
     ms += Number(count) * UNITS[unit as keyof typeof UNITS];
   // Sums of fractions are off in the last digits, which must not become a millisecond.
   return Math.ceil(Number(ms.toFixed(6)));

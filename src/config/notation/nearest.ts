@@ -19,7 +19,9 @@ export function closest<const T extends string>(wrong: string, words: readonly T
   let best: T | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / share)) + 1;
   for (const word of words) {
-    const distance = editDistance(plain, normalise(word));
+    const name = normalise(word);
+    if (Math.abs(plain.length - name.length) >= bestDistance) continue;
+    const distance = editDistance(plain, name);
     if (distance < bestDistance) {
       best = word;
       bestDistance = distance;

@@ -65,5 +65,5 @@ function parseReload(text: string): Parse<Reload> {
 function parseReloadPath(text: string): Parse<string> {
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a path such as /etc/app.conf');
   if (!text.startsWith('/')) return notAbsolute(text, '/etc/app.conf');
-  return good(text.replace(/(?<=.)\/+$/, ''));
+  return good(text.replace(/(?<=[^/]|^\/)\/+$/, ''));
 }

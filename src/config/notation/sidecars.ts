@@ -108,7 +108,7 @@ export function isSidecarName(name: string): boolean {
 
 /** `istio` or `istio:15020`; the port is undefined where none is written. */
 export function parseSidecar(word: string): Parse<{ readonly sidecar: Sidecar; readonly port: number | undefined }> {
-  const [, name = word, portText] = /^(.*?):(.*)$/.exec(word) ?? [];
+  const [, name = word, portText] = /^([^:]*):(.*)$/s.exec(word) ?? [];
   const sidecar = isSidecarName(name) ? SIDECARS[name] : undefined;
   if (sidecar === undefined) {
     const all = `write one of ${SIDECAR_NAMES.join(', ')}, or a URL`;

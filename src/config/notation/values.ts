@@ -28,7 +28,10 @@ export function nameFromCommand(command: string): string {
 
 function makeName(text: string): string {
   const plain = text.toLowerCase().replace(/[^a-z0-9-]/g, '-');
-  return plain.replace(/^-+/, '').slice(0, MAX_NAME).replace(/-+$/, '');
+  return plain
+    .replace(/^-+/, '')
+    .slice(0, MAX_NAME)
+    .replace(/(?<!-)-+$/, '');
 }
 
 /** The root is refused: tombstones would lie among the image's files. */
@@ -36,7 +39,7 @@ export function parseGraveyard(text: string): Parse<string> {
   // Only a configuration file can contain one, and the kernel ends a path there.
   if (text.includes('\0')) return bad('must not contain a NUL byte; write a directory such as /graveyard');
   if (!text.startsWith('/')) return notAbsolute(text, '/graveyard');
-  const path = text.replace(/\/+$/, '');
+  const path = text.replace(/(?<!\/)\/+$/, '');
   return path === '' ? bad('must not be the root directory; write one such as /graveyard') : good(path);
 }
 

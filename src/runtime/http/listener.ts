@@ -92,7 +92,7 @@ export class Listener {
       const { method = '', url = '' } = request;
       const isRead = method === 'GET' || method === 'HEAD';
       // The absolute form (RFC 9112, 3.2.2) has more than the path, too.
-      const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/, '');
+      const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*/s, '');
       const { status, type, body } = isRead ? this.#options.answer(path) : NOT_ALLOWED;
       response.writeHead(status, {
         'Content-Type': type,

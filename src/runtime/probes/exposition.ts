@@ -84,14 +84,16 @@ function readSample(text: string): Sample {
     at = LABEL.lastIndex;
   }
   if (begin !== null && text[at] !== '}') return { labels: undefined, value: Number.NaN };
-  const [, value] = SAMPLE.exec(text.slice(begin === null ? 0 : at + 1)) ?? [];
-  return { labels, value: Number(value) };
+  const [, value = ''] = SAMPLE.exec(text.slice(begin === null ? 0 : at + 1)) ?? [];
+  // A double has no number below 5e-324.
+  const isZero = /^[+-]?[0.]+(?:e|$)/i.test(value);
+  return { labels, value: Number(value) === 0 && !isZero ? Number.NaN : Number(value) };
 }
 
 const LABEL = /([A-Za-z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(?:,[ \t]*|(?=\}))/y;
 /** NaN and infinities do not match: no number of requests is one. */
 const SAMPLE =
-  /^[ \t]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:[ \t]+[+-]?[\d.]+(?:[eE][+-]?\d+)?)?[ \t\r]*(?:#.*)?$/s;
+  /^[ \t]*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?:[ \t]+[+-]?[\d.]+(?:[eE][+-]?\d+)?)?[ \t\r]*(?:#.*)?$/s;
 
 function unescaped(text: string): string {
   return text.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character));

@@ -8,21 +8,18 @@ import { detailOf } from './detail.ts';
 import { Exposition } from './exposition.ts';
 import { connect } from './http.ts';
 import { authorityOf, targetOf, USER_AGENT } from './request.ts';
-import { type Attempt, NO_ANSWER, type Tell, type Verdict } from './tcp.ts';
+import { type Attempt, NO_ANSWER, type Tell } from './tcp.ts';
 
 export function attemptGauge({ call, metrics }: GaugeAction, tell: Tell): Attempt {
   const { request } = process.getBuiltinModule('node:http');
   const { method, path, headers } = call;
-  let sofar: Verdict | undefined;
   const onResponse = (response: IncomingMessage): void => {
     const { statusCode = 0 } = response;
     const ok = statusCode >= 200 && statusCode <= 299;
     const detail = `status ${statusCode}`;
-    if (metrics.length === 0) {
-      sofar = { ok, detail };
-      // A server whose answer is cut off logs an error.
-      response.resume().on('end', () => tell(ok, detail));
-    } else if (ok) sumUp(response, new Exposition(metrics), tell);
+    // A server whose answer is cut off logs an error.
+    if (metrics.length === 0) response.resume().on('end', () => tell(ok, detail));
+    else if (ok) sumUp(response, new Exposition(metrics), tell);
     else tell(false, detail);
     response.on('error', (error) => tell(false, detailOf(error)));
     response.on('close', () => tell(false, NO_ANSWER));
@@ -42,12 +39,7 @@ export function attemptGauge({ call, metrics }: GaugeAction, tell: Tell): Attemp
   asking.on('response', onResponse);
   asking.on('error', (error) => tell(false, detailOf(error)));
   asking.end();
-  return {
-    close: () => asking.destroy(),
-    get sofar() {
-      return sofar;
-    },
-  };
+  return { close: () => asking.destroy() };
 }
 
 function sumUp(response: IncomingMessage, exposition: Exposition, tell: Tell): void {

@@ -1,7 +1,7 @@
 /**
  * `node test/init/fuzz/texts.ts NAME MS` gives one parser in TypeScript damaged texts for MS milliseconds. It prints
- * `{"executions", "lines", "covered"}`: the number of texts, and the line coverage of the parser. A text that makes the
- * parser throw, or break its rules, is shrunk by fast-check; the exit code is then 1.
+ * `{"executions", "lines", "covered"}`: the number of texts, and the line coverage of the parser. A text that
+ * makes the parser throw, break its rules or take long is shrunk by fast-check; the exit code is then 1.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -192,13 +192,15 @@ const PARSERS: Readonly<Record<string, Parser>> = {
 
 export const TEXTS: readonly string[] = Object.keys(PARSERS);
 
-/** A seed in which some stretches are replaced: by words of seeds, by syntax, or by anything. */
+/** A seed in which some stretches are replaced: by words of seeds, by syntax, by anything, or by many of these. */
 function damaged(seeds: readonly string[]): fc.Arbitrary<string> {
   if (seeds.length === 0) return fc.nat().map(String);
   const words = [...new Set(seeds.flatMap((seed) => seed.split(/([\s:,="{}[\]]+)/)))].filter((it) => it !== '');
   const hard = ['__proto__', '\u0000', '\ud800', '\u2028', '9'.repeat(20), '1e999', '-', '&a ', '*a', '<<', '\r\n'];
   const splinter = fc.oneof(fc.constantFrom(...words), fc.constantFrom(...hard), fc.string({ maxLength: 5 }));
-  const edit = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(12), splinter);
+  const long = fc.tuple(splinter, fc.nat(13)).map(([word, power]) => word.repeat(2 ** power));
+  const put = fc.oneof({ arbitrary: splinter, weight: 50 }, { arbitrary: long, weight: 1 });
+  const edit = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(12), put);
   return fc.tuple(fc.constantFrom(...seeds), fc.array(edit, { maxLength: 6 })).map(([seed, edits]) => {
     return edits.reduce((text, [place, length, word]) => {
       const at = Math.floor(place * text.length);
@@ -206,6 +208,9 @@ function damaged(seeds: readonly string[]): fc.Arbitrary<string> {
     }, seed);
   });
 }
+
+/** The longest texts have some 100 KiB: in quadratic time they take far longer. */
+const MOST_CPU_US = 2_000_000;
 
 if (import.meta.main) {
   const [name = '', ms] = process.argv.slice(2);
@@ -220,7 +225,10 @@ if (import.meta.main) {
   let executions = 0;
   const property = fc.property(damaged(parser.seeds), (text) => {
     executions++;
+    const before = process.threadCpuUsage();
     read(text);
+    const { user, system } = process.threadCpuUsage(before);
+    assert.ok(user + system < MOST_CPU_US, `${text.length} characters took ${user + system} microseconds of CPU`);
   });
   fc.assert(property, {
     ...{ seed: Date.now() | 0, numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: Number(ms) },

@@ -61,6 +61,8 @@ describe('a sum of metrics', () => {
     ['an infinity is no number of jobs', 'jobs +Inf\n', /^malformed answer: jobs \+Inf/],
     ['a negative number is no number of jobs', 'jobs 1\njobs{a="b"} -1\n', /^malformed answer: jobs\{a="b"\} -1/],
     ['a sum that is too large is none', 'jobs 1e308\njobs{a="b"} 1e308\n', /^malformed answer: its sum/],
+    ['a number that is too small for a double is no 0', 'jobs 1e-999\n', /^malformed answer: jobs 1e-999/],
+    ['a line of digits is no number', `jobs ${'1'.repeat(65_000)}x\n`, /^malformed answer: jobs 1111/],
     ['a value that is missing is no 0', 'jobs\n', /^malformed answer: jobs/],
     ['a line that breaks off is not guessed at', 'jobs 1', /^malformed answer: its last line has no end/],
     ['labels that are never closed are malformed', 'jobs{a="b" 0\n', /^malformed answer/],

@@ -61,6 +61,7 @@ test('an answer that breaks off, hangs or never ends is busy', async (t) => {
   assert.deepEqual(await run(gauge(line, 'running')), failed('malformed answer: its last line has no end'));
   const hangs = await rawServer(t, `${head}content-length: 99\r\n\r\nrunning 0\n`);
   assert.deepEqual(await run(gauge(hangs, 'running'), 200), failed('timed out after 200ms'));
+  assert.deepEqual(await run(gauge(hangs), 200), failed('timed out after 200ms'));
   const silent = await rawServer(t, '');
   assert.deepEqual(await run(gauge(silent), 200), failed('timed out after 200ms'));
 });

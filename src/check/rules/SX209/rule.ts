@@ -2,7 +2,7 @@ import { hookLine } from '../hooks.ts';
 import { ofContainer } from '../rule.ts';
 
 /** Behind -s and -n stands a signal, which may be 1. */
-const KILL_1 = /(^|[;&|\s])kill\s+(-[sn]\s+\S+\s+|-(?![sn]\s)\S+\s+)*1(\s|;|&|$)/;
+const KILL = /(?:^|[;&|\s])kill\s+(?:-[sn]\s+[^\s;&|]+\s+|-(?![sn]\s)[^\s;&|]+\s+)*([^\s;&|]*)/g;
 
 export const rule = ofContainer({
   severity: 'warning',
@@ -10,8 +10,8 @@ export const rule = ofContainer({
   why: 'With shareProcessNamespace PID 1 is the pause container: signals to it do not reach the program.',
   remedy: 'Signal the program by its name (pkill), or do not share the process namespace.',
   *find({ container, pod }) {
-    const text = hookLine(container) ?? '';
-    if (!pod.sharesProcesses || !KILL_1.test(text)) return;
+    const targets = [...(hookLine(container) ?? '').matchAll(KILL)].map(([, target]) => target);
+    if (!pod.sharesProcesses || !targets.includes('1')) return;
     yield { at: container.preStop?.node, atMs: 0 };
   },
   say: () => 'PID 1 is the pause container here, so kill 1 does not reach the program',

@@ -47,6 +47,6 @@ function countsOf(workload: Workload, objects: Objects) {
 
 /** Whether that many pods are all needed. Kubernetes rounds percentages up. */
 function isAll(least: Located, pods: number): boolean {
-  const [, percent] = /(\d+)%/.exec(textAt(least) ?? '') ?? [];
+  const [, percent] = /^(\d+)%/.exec(textAt(least) ?? '') ?? [];
   return (percent === undefined ? (wholeAt(least) ?? 0) : Math.ceil((Number(percent) * pods) / 100)) >= pods;
 }

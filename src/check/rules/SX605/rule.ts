@@ -10,7 +10,7 @@ export const rule = ofStage({
     const file = path === undefined ? undefined : copied.get(path);
     const text = file === undefined ? undefined : readBeside(file);
     if (entrypoint === undefined || text === undefined || !/^#!.*\b(sh|bash|dash|ash)\b/.test(text)) return;
-    const code = text.replaceAll(/^\s*#.*/gm, '');
+    const code = text.replaceAll(/^[ \t]*#.*/gm, '');
     if (!/(^|[\s;&|({])(exec|trap)\s/m.test(code)) yield { at: entrypoint, file };
   },
   say: ({ file }) => `${file} never runs exec, so it stays PID 1 in front of the program`,

@@ -3,12 +3,13 @@
  * loaded only where there is such a URL, and then only at the end.
  */
 import type { MemberConfig } from '../../../core/config.ts';
-import { type Evidence, msOf } from '../../../core/format/evidence.ts';
 import { evidenceOf } from '../../../core/lifecycle/stop/record.ts';
 import type { State } from '../../../core/state/state.ts';
 import type { Stretch } from '../../../report/bars.ts';
 import { stopOfEvidence } from '../../../report/evidence.ts';
 import { traceOf } from '../../../report/otlp.ts';
+import { type MemberStop, podsOf } from '../../../report/stop.ts';
+import { stopOfTombstone } from '../../../report/tombstones.ts';
 
 export interface Sender {
   readonly member: MemberConfig;
@@ -30,7 +31,7 @@ export async function sendTrace(
   const trace = traceOf(stop, {
     pod: podOf(member, state),
     life: `${state.hostId}-${state.births}`,
-    root: sendsRoot(member, state) ? rootOf(evidence, state) : undefined,
+    root: sendsRoot(member, state) ? rootOf(stop, state) : undefined,
     summary: evidence.Summary,
     service,
     version,
@@ -56,14 +57,12 @@ function sendsRoot(member: MemberConfig, { peers }: State): boolean {
   return candidates.sort()[0] === member.name;
 }
 
-/** The span of the pod's stop: from the first known request to the last known end. */
-function rootOf({ StopRequested, Died }: Evidence, { peers }: State): Stretch {
-  const tombstones = Object.values(peers ?? {}).map(({ tombstone }) => tombstone);
-  const begins = [StopRequested ?? Died, ...tombstones.map((peer) => peer.StopRequested)].flatMap(
-    (at) => msOf(at) ?? [],
-  );
-  const ends = [Died, ...tombstones.map((peer) => peer.Died)].flatMap((at) => msOf(at) ?? []);
-  return { fromMs: Math.min(...begins), untilMs: Math.max(...ends) };
+/** The span of the pod's stop, as far as this member knows it. */
+function rootOf(stop: MemberStop, { peers }: State): Stretch | undefined {
+  const now = { ms: stop.diedMs ?? 0 };
+  const others = Object.values(peers ?? {}).map(({ tombstone }) => stopOfTombstone(tombstone, now));
+  const [pod] = podsOf([stop, ...others.filter(({ session }) => session === stop.session)], now.ms);
+  return pod && { fromMs: pod.beganMs, untilMs: pod.endedMs };
 }
 
 async function post(url: string, body: string, mostMs: number): Promise<string | undefined> {

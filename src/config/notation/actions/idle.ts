@@ -113,21 +113,22 @@ function parsePreset(text: string): Parse<IdleCheck> {
 /** `A+B`, `A{label="x"}`; on a command line the quotes around a value may be gone. */
 function parseMetrics(text: string): Parse<readonly Metric[]> {
   const metrics: Metric[] = [];
-  // A plus in braces is part of a value.
-  for (const part of text.split(/\+(?![^{]*\})/)) {
-    const [isMetric, name = '', inner = ''] = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})?$/s.exec(part) ?? [];
+  let from = 0;
+  for (const [metric, name = '', inner = ''] of text.matchAll(METRIC)) {
     const pairs = [...inner.matchAll(PAIR)];
-    const isRead = pairs.map(([pair]) => pair).join('') === inner;
-    if (isMetric === undefined || !isRead) return bad(`metric=${show(text)}: ${show(part)} ${NO_METRIC}`);
+    if (pairs.map(([pair]) => pair).join('') !== inner) break;
     const labels = pairs.map(([, label = '', value = '', bare = '']) => {
       return [label, bare + value.replace(/\\(.)/g, '$1')] as const;
     });
     metrics.push({ name, labels });
+    from += metric.length;
   }
-  return good(metrics);
+  const isRead = metrics.length > 0 && from === text.length;
+  return isRead ? good(metrics) : bad(`metric=${show(text)}: ${show(text.slice(from))} ${NO_METRIC}`);
 }
 
-const PAIR = /([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|([^",{}]*))(?:,(?=.)|$)/gs;
+const METRIC = /([A-Za-z_:][\w:]*)(?:\{((?:"(?:[^"\\]|\\.)*"|[^"}])*)\})?(?:\+(?=.)|$)/gsy;
+const PAIR = /([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|([^",{}]*))(?:,(?=.)|$)/gsy;
 const NO_METRIC = `is no name of a metric; write names such as running+waiting, or metric='jobs{state="active"}'`;
 
 function metricOption({ metrics }: GaugeAction): readonly Option[] {
