@@ -1,7 +1,7 @@
 /** Starts the child, and leads a stop past its hold, drain or linger and hook. `lifecycle.ts` orders all rules. */
 import { EXIT, statusOf } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
-import { mainsStateOf } from '../pod/finished.ts';
+import { mainsEndMs, mainsStateOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { checkHold } from '../pod/hold.ts';
 import { cycleThrough } from '../pod/order.ts';
@@ -29,12 +29,7 @@ export function decideToStop(draft: Draft): void {
     wakeAt(draft, mains.untilMs);
     return warnAboutUnknownMains(draft);
   }
-  recordStop(
-    draft,
-    { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 },
-    state.now,
-    config.lingerMs,
-  );
+  recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, state.now);
   say(draft, 'info', 'the mains have finished');
 }
 
@@ -189,15 +184,24 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   const endMs = end === undefined ? undefined : lastTurnMs(end);
   wakeAt(draft, endMs);
   if (isDue(draft, endMs)) return undefined;
-  // A deadline that is merely assumed can end a hold, but never shortens a drain.
-  if (isHeldUp) {
+  // A deadline that is merely assumed can end a hold or a linger, but never shortens a drain.
+  if (isHeldUp || checkLinger(draft, stop)) {
     const softEndMs = deadline === undefined ? undefined : lastTurnMs(deadline);
     wakeAt(draft, softEndMs);
-    return isDue(draft, softEndMs) ? undefined : 'turn';
+    return isDue(draft, softEndMs) ? undefined : isHeldUp ? 'turn' : 'linger';
   }
   wakeAt(draft, stop.earliestMs);
-  if (isDue(draft, stop.earliestMs)) return undefined;
-  return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
+  return isDue(draft, stop.earliestMs) ? undefined : 'drain';
+}
+
+/** Whoever asked for the stop, the command of a sidecar may still read what its mains have left. */
+function checkLinger(draft: Draft, stop: Stop): boolean {
+  const { config, state } = draft;
+  const endedMs = config.role === 'main' || stop.alone === true ? undefined : mainsEndMs(config, state);
+  if (endedMs === undefined) return false;
+  const untilMs = endedMs + config.lingerMs;
+  wakeAt(draft, untilMs);
+  return !isDue(draft, untilMs);
 }
 
 export function restartAfterBackoff(draft: Draft): void {

@@ -39,6 +39,19 @@ export function rosterOf(config: MemberConfig, state: State): readonly string[] 
     .map((peer) => peer.tombstone.Name);
 }
 
+/** Since when none of the mains lives that do not live now, CLOCK_MONOTONIC; undefined: none was seen, or all live. */
+export function mainsEndMs(config: MemberConfig, state: State): number | undefined {
+  const ends = rosterOf(config, state).flatMap((name) => {
+    const peer = peerNamed(state, name);
+    const standing = standingOf(config, state, peer);
+    if (peer === undefined || standing.is === 'absent' || holdsUp(standing)) return [];
+    const { tombstone, lostAt, sinceMs } = peer;
+    // Another container may write a time to come.
+    return [Math.min(tombstone.DiedMonotonic ?? lostAt ?? sinceMs, sinceMs)];
+  });
+  return ends.length === 0 ? undefined : Math.max(...ends);
+}
+
 /** Whether members that must outlive this one still wait for it. A member that never started holds up no other. */
 export function holdsUp(standing: Standing): boolean {
   return standing.is === 'alive' || (standing.is === 'unsure' && !standing.waiting);
