@@ -1,7 +1,7 @@
 /** Starts the child, and leads a stop past its hold, drain or linger and hook. `lifecycle.ts` orders all rules. */
 import { EXIT, statusOf } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
-import { mainsEndMs, mainsStateOf } from '../pod/finished.ts';
+import { mainsEndMs, mainsServed, mainsStateOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { checkHold } from '../pod/hold.ts';
 import { cycleThrough } from '../pod/order.ts';
@@ -38,19 +38,24 @@ function warnAboutUnknownMains(draft: Draft): void {
   const { config, state } = draft;
   const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
   if (missing.length === 0) return;
+  // In a stop all mains are seen: one that holds for others shows that the names are wrong.
+  const isHolding = state.stop !== undefined && missing.length === config.mains.length;
+  const others = isHolding ? mainsServed(config, state).slice(0, MAX_SEEN_NAMES) : [];
   const nameAtMs = state.startedAtMs + UNKNOWN_MAIN_AFTER_MS;
   wakeAt(draft, nameAtMs);
-  if (!isDue(draft, nameAtMs)) return;
+  if (!isDue(draft, nameAtMs) && others.length === 0) return;
   for (const name of missing) {
     const why = whyIgnored(config, state, name);
+    const but = others.length === 0 ? '' : `, but ${others.join(', ')}`;
     const message =
       why === undefined
-        ? `no main named ${name} has been seen; check --mains and that main's --name`
+        ? `no main named ${name} has been seen${but}; check --mains and that main's --name`
         : `the tombstone of main ${name} is ${why}: it is ignored until that main writes a new one`;
     sayOnce(draft, `missing ${name}`, 'warn', message);
   }
 }
 const UNKNOWN_MAIN_AFTER_MS = 10_000;
+const MAX_SEEN_NAMES = 8;
 
 export function startChildWhenReady(draft: Draft): void {
   const { config, state } = draft;
@@ -132,6 +137,7 @@ export function beginStop(draft: Draft): void {
   if (waitsFor === 'turn' && stop.waitsFor !== 'turn' && draft.state.peers === undefined) return;
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
+    if (waitsFor === 'turn' && draft.config.role === 'sidecar') warnAboutUnknownMains(draft);
     if (waitsFor !== 'pre-stop') sayOnce(draft, `stop waits for ${waitsFor}`, 'info', WAITS[waitsFor]);
     return;
   }
