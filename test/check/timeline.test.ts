@@ -4,7 +4,7 @@ import { check } from '../../src/check/check.ts';
 import { exactly, UNKNOWN, ZERO } from '../../src/check/stop/interval.ts';
 import { type ContainerPlan, type Timeline, timelineOf } from '../../src/check/stop/timeline.ts';
 import { compare, drawPod } from './stops.ts';
-import { started } from './workloads.ts';
+import { deployment, started } from './workloads.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const PLAN: ContainerPlan = {
@@ -113,6 +113,27 @@ describe('the timeline of a stop, by the rules of the kubelet', () => {
       const text = started(`[${words}sh, -c, "migrate; gunicorn app"]`, 'python:3.12');
       const { workloads } = await check([{ path: 'a.yaml', text }]);
       assert.equal(workloads[0]?.view.timeline.containers[0]?.killed, killed, words);
+    }
+  });
+
+  it('a sidecar lingers after its mains, also where another member makes it wait', async () => {
+    const sexton = 'sexton, run, --graveyard, /g, --grace-period, 30s,';
+    const containers = (more: string): string =>
+      [
+        `- name: work\n  command: [${sexton} --name, work, --drain, 4s, --, app]`,
+        `- name: ship\n  command: [${sexton} --name, ship, --role, sidecar, --linger, 3s, --, app]`,
+        more,
+      ].join('\n');
+    for (const [more, minMs] of [
+      ['', 7_000],
+      [
+        `- name: late\n  command: [${sexton} --name, late, --role, sidecar, --start-after, ship=started, --, app]`,
+        4_000,
+      ],
+    ] as const) {
+      const { workloads } = await check([{ path: 'a.yaml', text: deployment(containers(more)) }]);
+      const ship = workloads[0]?.view.timeline.containers.find(({ name }) => name === 'ship');
+      assert.equal(ship?.told.minMs, minMs);
     }
   });
 

@@ -135,28 +135,31 @@ onBench(
 );
 
 eachBuild(
-  'init alone stops a sidecar after its mains, and counts killed ones where it is ordered to',
+  'init alone stops a sidecar after its mains and its linger, and counts killed ones where it is ordered to',
   async (t, build) => {
     const ways = [
       { needed: 0, lost: 1, says: '' },
       { needed: 1, lost: 1, says: '' },
-      { needed: 1, lost: 0, says: 'dead ID 1\n' },
+      { needed: 1, lost: 0, says: 'dead ID 1\n', lingerMs: 700 },
       { needed: 0, lost: 0, says: '', stop: true },
+      { needed: 1, lost: 0, says: 'dead ID 2\n', stop: true, lingerMs: 700 },
     ];
-    for (const { needed, lost, says, stop } of ways) {
+    for (const { needed, lost, says, stop, lingerMs = 0 } of ways) {
       const bench = await layBench(t, build);
       const main = await speakerAt(bench.path('.main.sock'));
       const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
       const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
       supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
-      supervisor.commit('end-with', 1, needed, lost, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+      supervisor.commit('end-with', 1, needed, lost, 0, lingerMs, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
       // What takes the reflex back leaves the connections.
-      supervisor.commit('end-with', 1, 0, 0, 0, SIGTERM, 0);
+      supervisor.commit('end-with', 1, 0, 0, 0, 0, SIGTERM, 0);
       await hasPassed(bench, supervisor, supervisor.sent);
       await loseSupervisor({ bench, init, supervisor });
       if (stop === true) send(init.pid, SIGTERM);
+      const endedMs = performance.now();
       void main.end(says.replace('ID', HOST_ID));
       await init.says('term');
+      assert.ok(performance.now() - endedMs >= lingerMs);
       assert.deepEqual(await init.ended, { code: 7, signal: null });
     }
   },
@@ -168,7 +171,7 @@ onBench('init alone sends no second stop signal to a sidecar whose ladder has be
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   // Without a wait: the child has had it.
   supervisor.commit('ack', 1, 'kill', 1, SIGTERM, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
-  supervisor.commit('end-with', 1, 1, 1, 0, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
+  supervisor.commit('end-with', 1, 1, 1, 0, 0, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
   await hasPassed(bench, supervisor, supervisor.sent);
   await init.says('term');
   await loseSupervisor({ bench, init, supervisor });
@@ -182,7 +185,7 @@ onBench('init alone counts the grace period of a stop request that follows the e
   const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
-  supervisor.commit('end-with', 1, 1, 1, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+  supervisor.commit('end-with', 1, 1, 1, 0, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
   await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor({ bench, init, supervisor });
   await main.end(`dead ${HOST_ID} 1\n`);

@@ -136,7 +136,7 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
 eachBuild('F03 a reflex does not hold while an event is not acknowledged', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  await apply(scene, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path, ...preparedEnds(scene, ALL));
+  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path, ...preparedEnds(scene, ALL));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
   main.say(`dead ${main.id} 1\n`);
@@ -257,7 +257,7 @@ eachBuild(
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const [a, b] = [await speaker(scene, 'a'), await speaker(scene, 'b')];
-    await apply(scene, 'end-with', 1, 2, 0, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path);
+    await apply(scene, 'end-with', 1, 2, 0, 0, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path);
     a.say(`dead ${a.id} 1\n`);
     await waitFor('init has heard the first', () => a.isLeft());
     assert.doesNotMatch(scene.init.stdout(), /told/);
@@ -280,14 +280,14 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
   const scene = await lay(t, build);
   for (const word of ['dead ID 0\n', `dead ${'0'.repeat(32)} 1\n`, 'dead', `${'talk '.repeat(100)}`]) {
     const main = await speaker(scene, 'main');
-    await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, main.id, main.path);
+    await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGTERM, 2, main.id, main.path);
     main.say(word.replace('ID', main.id));
     await waitFor('init hangs up', () => main.isLeft());
   }
   const gone = await speaker(scene, 'gone');
-  await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, gone.id, gone.path);
+  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGTERM, 2, gone.id, gone.path);
   gone.hangUp();
-  await apply(scene, 'end-with', 1, 1, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
+  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
   await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
   scene.init.write('echo lives\n');
   await scene.init.says('lives');
@@ -299,7 +299,7 @@ eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a
   const main = await speaker(scene, 'main');
   await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
   const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
-  await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path, ...ends);
+  await apply(scene, 'end-with', 1, 0, 0, 1, 0, SIGUSR1, 2, main.id, main.path, ...ends);
   main.say(`dead ${main.id} 2\n`);
   await waitFor('init hangs up', () => main.isLeft());
   await sendFromOutside(scene.init.pid, SIGTERM);
@@ -327,7 +327,7 @@ async function asleep(t: TestContext, build: Build, patienceMs: number, words?: 
   const peer = await hearer(scene.bench.path('live'));
   const signal = 256 + SIGUSR1;
   const ends = ['t', 0, 0, 1, 256, STOPPED, '', '', 't', signal, signal, 1, 5, STOPPED, '', ''];
-  await apply(scene, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
+  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path);
   await apply(scene, 'prepared-ends', 1, SIGTERM, patienceMs, 3 + ends.length, scene.path, '', 0, ...ends);
   scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
   assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
@@ -354,7 +354,7 @@ eachBuild(
     const main = await speaker(scene, 'main');
     await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
     const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
-    await apply(scene, 'end-with', 1, 0, 0, 1, SIGUSR1, 2, main.id, main.path, ...ends);
+    await apply(scene, 'end-with', 1, 0, 0, 1, 0, SIGUSR1, 2, main.id, main.path, ...ends);
     scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
     assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
     await fallAsleep(scene);
@@ -406,7 +406,8 @@ eachBuild(
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
     // With a grace period of 500 ms.
-    await apply(scene, 'fallback', 0, SIGTERM, 60_000, 500, 0, 'end-with', 1, 1, 0, 0, SIGUSR1, 2, main.id, main.path);
+    await apply(scene, 'fallback', 0, SIGTERM, 60_000, 500, 0);
+    await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path);
     main.say(`dead ${main.id} 1\n`);
     await scene.supervisor.expect('stop-sent');
     assert.deepEqual(await scene.supervisor.expect('overdue'), ['1']);

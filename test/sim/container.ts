@@ -375,9 +375,13 @@ export class Container {
 
   #endWithMains(): void {
     if (!this.isCommandAlive || this.#stopped === this.command?.id || this.#hasBegun) return;
+    const { lingersMs } = this.reflexes;
+    if (lingersMs > 0) return void this.world.agenda.in(Math.ceil(lingersMs), this.actor, () => this.#endWithMains());
     const signal = this.reflexes.takeHold();
     if (signal !== undefined) this.world.laws.heldUntilMainsEnded(this);
-    this.#sendStop(signal ?? this.reflexes.takeEnd(), true);
+    const sent = signal ?? this.reflexes.takeEnd();
+    if (sent !== undefined) this.world.laws.endedWithMains(this);
+    this.#sendStop(sent, true);
   }
 
   #sendStop(signal: number | undefined, isByMains: boolean): void {

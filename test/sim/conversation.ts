@@ -132,6 +132,7 @@ export function converse(seed: number): Conversation {
   const startsAtOnce = dice.chance(0.8);
   /** A prepared stop gives up at once, and the command lives on after each signal of one. */
   const isImpatient = dice.chance(0.3);
+  const lingerMs = new Dice(seed, 10).pick([0, 0, 0, 30, FAR_MS]);
   const { world, container, said, peers, counts } = modelOf(seed, startsAtOnce);
   const turns: Turn[] = [];
   const live = (ms: number): void => {
@@ -177,6 +178,7 @@ export function converse(seed: number): Conversation {
     needed,
     endsWithLost: dice.chance(0.5),
     holds: dice.chance(0.7),
+    lingerMs,
     signal: isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : dice.pick([SIGTERM, SIGUSR1, SIGHUP]),
     mains: mains.map(({ name, hostId }) => ({ name, hostId, path: `./.${name}.sock` })),
   });

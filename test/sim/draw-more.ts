@@ -54,6 +54,18 @@ function resting(dice: Dice, member: MemberScenario): MemberScenario {
   };
 }
 
+/** Sidecars whose roster has wrong names only. They end with the pod alone, and serve on for its mains until then. */
+export function withTypos(scenario: Scenario): Scenario {
+  const dice = new Dice(scenario.seed, 8);
+  if (!dice.chance(0.04)) return scenario;
+  const members = scenario.members.map((member) => {
+    const { config } = member;
+    const isWrong = config.role === 'sidecar' && dice.chance(0.7);
+    return isWrong ? { ...member, config: { ...config, mains: ['wrok'] } } : member;
+  });
+  return { ...scenario, members };
+}
+
 /** Supervisors lost for ever, of one member or of all. */
 export function withLosses(scenario: Scenario): Scenario {
   const dice = new Dice(scenario.seed, 5);

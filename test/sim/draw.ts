@@ -6,7 +6,7 @@ import type { RestartPolicy } from '../../src/core/config.ts';
 import { Dice } from './dice.ts';
 import { drawFaults } from './draw-faults.ts';
 import { drawMembers } from './draw-members.ts';
-import { drawRace, withCalm, withLosses, withRestarts } from './draw-more.ts';
+import { drawRace, withCalm, withLosses, withRestarts, withTypos } from './draw-more.ts';
 import { lengthOf, type MemberScenario, type Scenario, type Stale, type VolumeScenario } from './scenario.ts';
 
 export function draw(seed: number): Scenario {
@@ -21,9 +21,8 @@ export function draw(seed: number): Scenario {
   const volume = drawVolume(dice, members, session !== undefined);
   const backoffMs = dice.pick([100, 1_000, 5_000]);
   const race = drawRace(seed, members);
-  return withCalm(
-    withLosses(withRestarts({ seed, policy, graceMs, backoffMs, begins, volume, members, faults, race, lastMs })),
-  );
+  const plain = { seed, policy, graceMs, backoffMs, begins, volume, members, faults, race, lastMs };
+  return withTypos(withCalm(withLosses(withRestarts(plain))));
 }
 
 function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: boolean): VolumeScenario {

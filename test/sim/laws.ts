@@ -24,6 +24,7 @@ import { type Breach, Dues } from './dues.ts';
 import { Requests } from './heard.ts';
 import { Judge } from './judge.ts';
 import { earlyKill } from './kills.ts';
+import { judgeLinger } from './linger.ts';
 import { Lost } from './lost.ts';
 import { SETTLING_MS } from './on-record.ts';
 import { Restarts } from './restarts.ts';
@@ -92,6 +93,11 @@ export class Laws extends Judge {
     for (const main of mainsOf(container.member).filter(isCommandAlive))
       if ((main.container?.command?.bornAtMs ?? 0) < askedAtMs && !isBackFromStop(main))
         this.breaks('sidecars outlive mains', container, `${main.name} still lives`);
+  }
+
+  /** Init is about to signal it because of its mains. */
+  endedWithMains(container: Container): void {
+    judgeLinger(container, container.reflexes.endedFrom, undefined);
   }
 
   /** A signal of sexton's own is about to reach the command. */

@@ -39,6 +39,8 @@ export class SimReflexes {
   readonly #ended = new Set<string>();
   /** The mains that have ended in any other way. */
   readonly #gone = new Set<string>();
+  /** The last end of a main, CLOCK_MONOTONIC. */
+  #endedMs = 0;
   /** Init alone has ended it because of mains that may come back. */
   isEndedUnsure = false;
   /** What was known when it last ended the command with the mains. */
@@ -74,6 +76,7 @@ export class SimReflexes {
     this.#said.clear();
     this.#ended.clear();
     this.#gone.clear();
+    this.#endedMs = this.#container.world.agenda.monoMs;
     const { sockets } = this.#container.world.volume;
     for (const { path, hostId } of command.mains)
       if (sockets.get(memberAt(path))?.isRunning !== true) this.#gone.add(hostId);
@@ -187,6 +190,13 @@ export class SimReflexes {
     const isHeld = how === 'asked' || (how === 'ended' && isAsked);
     const heard = how === 'said' ? this.#said : isHeld ? this.#ended : this.#gone;
     heard.add(hostId);
+    this.#endedMs = world.agenda.monoMs;
+  }
+
+  /** The time that is left between the last end of a main and the signal. */
+  get lingersMs(): number {
+    const { lingerMs = 0 } = this.#heard?.command ?? {};
+    return Math.max(0, this.#endedMs + lingerMs - this.#container.world.agenda.monoMs);
   }
 
   /** The signal that is due because a stop request was held, and all mains have ended; undefined: none is. */

@@ -34,6 +34,12 @@ export function mainsOf({ world, config }: Member): readonly Member[] {
   return config.mains.length === 0 ? all : all.filter(({ name }) => config.mains.includes(name));
 }
 
+/** Those that it serves on for in a stop: with a roster of which no name exists, all. */
+export function servedBy(member: Member): readonly Member[] {
+  const named = mainsOf(member);
+  return named.length > 0 ? named : member.world.members.filter(({ config }) => config.role === 'main');
+}
+
 export function quorumHasFinished(member: Member): boolean {
   return isQuorum(member, isFinished);
 }

@@ -6,7 +6,8 @@ import { SIGINT } from '../../src/core/signals.ts';
 import { MAINS_FINISHED, type State } from '../../src/core/state/state.ts';
 import type { Step } from '../core/life.ts';
 import type { Container } from './container.ts';
-import { dependentsOf, hasSeenFailure, isCommandAlive, isOf, mainsOf, quorumHasFinished } from './truth.ts';
+import { judgeLinger } from './linger.ts';
+import { dependentsOf, hasSeenFailure, isCommandAlive, isOf, quorumHasFinished, servedBy } from './truth.ts';
 import type { Member, World } from './world.ts';
 
 export function judgeTurn(container: Container, { after, before, event }: Step): void {
@@ -17,12 +18,14 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
   if (isHurriedByOthers(container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
   const { config } = member;
   if (config.role === 'sidecar' && config.hold.kind !== 'always' && stop.origin !== 'self') return;
+  // Init's own signal is judged when it sends it.
+  if (event.type !== 'stopSent') judgeLinger(container, container.brain?.state, event.type);
   if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
   const isByReflex = event.type === 'stopSent' && quorumHasFinished(member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
-  const mains = config.role === 'sidecar' && !isForMains ? mainsOf(member) : [];
+  const mains = config.role === 'sidecar' && !isForMains ? servedBy(member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
   const isQuorum = isForMains && config.when === 'any';
   const dependents = dependentsOf(member).filter(

@@ -244,10 +244,12 @@ type Member = Facts & { readonly member: MemberConfig };
 /** What sexton does from TERM on: waiting for others, drain, pre-stop, its own KILL. */
 function sextonPlan(config: MemberConfig, members: readonly Member[]): Partial<ContainerPlan> {
   const [budget, floor] = [budgetOf(config.gracePeriodMs), budgetOf(config.graceFloorMs)];
+  const { served, later } = waitsFor(config, members);
   return {
     drain: drainOf(config),
-    waitsFor: waitsFor(config, members),
-    linger: between(0, config.lingerMs),
+    waitsFor: [...new Set([...served, ...later])],
+    // It begins with the end of the mains, whatever ends after them.
+    linger: between(later.length === 0 ? config.lingerMs : 0, config.lingerMs),
     waitsAtMostMs: Math.min(lastTurnMs(budget), lastTurnMs(floor)),
     deadlines: othersOf(config, members).flatMap(({ container, member }) =>
       member.gracePeriodMs === undefined ? [] : [{ of: container.name, graceMs: member.gracePeriodMs }],
@@ -275,7 +277,7 @@ function othersOf(config: MemberConfig, members: readonly Member[]): readonly Me
 }
 
 /** A sidecar waits for its mains, and each member for those that were started after it. */
-function waitsFor(config: MemberConfig, members: readonly Member[]): readonly string[] {
+function waitsFor(config: MemberConfig, members: readonly Member[]) {
   const others = othersOf(config, members);
   const mains = others.filter(({ member }) => member.role === 'main');
   const served = config.mains.length === 0 ? mains : mains.filter(({ member }) => config.mains.includes(member.name));
@@ -285,7 +287,8 @@ function waitsFor(config: MemberConfig, members: readonly Member[]): readonly st
       !(config.role === 'main' && member.role === 'sidecar'),
   );
   const held = config.role === 'sidecar' && config.hold.kind !== 'never' ? served : [];
-  return [...new Set([...held, ...later])].map(({ container }) => container.name);
+  const [names, more] = [held, later].map((all) => all.map(({ container }) => container.name));
+  return { served: names ?? [], later: more ?? [] };
 }
 
 /**

@@ -8,7 +8,6 @@ import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import { isHurried, REQUEST, type Stop } from '../state/state.ts';
 import { climbOn, killNow, sendSignal } from './stop/climb.ts';
-import { longestDrainMs } from './stop/drain.ts';
 import { finishMember } from './stop/end.ts';
 import { beginForwardedStop } from './stop/forward-once.ts';
 import { leaveNow } from './stop/quitting.ts';
@@ -67,7 +66,7 @@ export function onStopAsked(draft: Draft, event: Event & { type: 'stopAsked' }):
     return;
   }
   const details = { origin: 'platform', reason: REQUEST, signal: SIGTERM, requests: 0, among } as const;
-  recordStop(draft, details, at, longestDrainMs(config));
+  recordStop(draft, details, at);
   say(draft, 'info', 'asked to stop by sexton stop', graceMs === undefined ? {} : { graceMs });
 }
 
@@ -102,7 +101,7 @@ function onFirstRequest(draft: Draft, { at, signal, senderPid }: Request): void 
   const name = signalName(signal);
   const asked = { signal, atMs: at.mono };
   const details = { origin: 'platform', reason: `signal ${name.slice(3)}`, signal, requests: 1, asked } as const;
-  recordStop(draft, details, at, longestDrainMs(draft.config));
+  recordStop(draft, details, at);
   say(draft, 'info', 'asked to stop', { signal: name, sender: senderPid });
 }
 

@@ -1,7 +1,7 @@
 /** Starts the child, and leads a stop past its hold, drain or linger and hook. `lifecycle.ts` orders all rules. */
 import { EXIT, statusOf } from '../exit.ts';
 import { type Budget, endOfWaiting, floorTurnMs, lastMomentMs, lastTurnMs } from '../pod/deadline.ts';
-import { mainsStateOf } from '../pod/finished.ts';
+import { mainsEndMs, mainsServed, mainsStateOf } from '../pod/finished.ts';
 import { gatesOf } from '../pod/gates.ts';
 import { checkHold } from '../pod/hold.ts';
 import { cycleThrough } from '../pod/order.ts';
@@ -29,12 +29,7 @@ export function decideToStop(draft: Draft): void {
     wakeAt(draft, mains.untilMs);
     return warnAboutUnknownMains(draft);
   }
-  recordStop(
-    draft,
-    { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 },
-    state.now,
-    config.lingerMs,
-  );
+  recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, state.now);
   say(draft, 'info', 'the mains have finished');
 }
 
@@ -43,19 +38,24 @@ function warnAboutUnknownMains(draft: Draft): void {
   const { config, state } = draft;
   const missing = config.mains.filter((name) => standingOf(config, state, peerNamed(state, name)).is === 'absent');
   if (missing.length === 0) return;
+  // In a stop all mains are seen: one that holds for others shows that the names are wrong.
+  const isHolding = state.stop !== undefined && missing.length === config.mains.length;
+  const others = isHolding ? mainsServed(config, state).slice(0, MAX_SEEN_NAMES) : [];
   const nameAtMs = state.startedAtMs + UNKNOWN_MAIN_AFTER_MS;
   wakeAt(draft, nameAtMs);
-  if (!isDue(draft, nameAtMs)) return;
+  if (!isDue(draft, nameAtMs) && others.length === 0) return;
   for (const name of missing) {
     const why = whyIgnored(config, state, name);
+    const but = others.length === 0 ? '' : `, but ${others.join(', ')}`;
     const message =
       why === undefined
-        ? `no main named ${name} has been seen; check --mains and that main's --name`
+        ? `no main named ${name} has been seen${but}; check --mains and that main's --name`
         : `the tombstone of main ${name} is ${why}: it is ignored until that main writes a new one`;
     sayOnce(draft, `missing ${name}`, 'warn', message);
   }
 }
 const UNKNOWN_MAIN_AFTER_MS = 10_000;
+const MAX_SEEN_NAMES = 8;
 
 export function startChildWhenReady(draft: Draft): void {
   const { config, state } = draft;
@@ -137,6 +137,7 @@ export function beginStop(draft: Draft): void {
   if (waitsFor === 'turn' && stop.waitsFor !== 'turn' && draft.state.peers === undefined) return;
   if (waitsFor !== undefined) {
     if (waitsFor !== stop.waitsFor) update(draft, { stop: { ...stop, waitsFor } });
+    if (waitsFor === 'turn' && draft.config.role === 'sidecar') warnAboutUnknownMains(draft);
     if (waitsFor !== 'pre-stop') sayOnce(draft, `stop waits for ${waitsFor}`, 'info', WAITS[waitsFor]);
     return;
   }
@@ -189,15 +190,24 @@ function findObstacle(draft: Draft, stop: Stop): Stop['waitsFor'] {
   const endMs = end === undefined ? undefined : lastTurnMs(end);
   wakeAt(draft, endMs);
   if (isDue(draft, endMs)) return undefined;
-  // A deadline that is merely assumed can end a hold, but never shortens a drain.
-  if (isHeldUp) {
+  // A deadline that is merely assumed can end a hold or a linger, but never shortens a drain.
+  if (isHeldUp || checkLinger(draft, stop)) {
     const softEndMs = deadline === undefined ? undefined : lastTurnMs(deadline);
     wakeAt(draft, softEndMs);
-    return isDue(draft, softEndMs) ? undefined : 'turn';
+    return isDue(draft, softEndMs) ? undefined : isHeldUp ? 'turn' : 'linger';
   }
   wakeAt(draft, stop.earliestMs);
-  if (isDue(draft, stop.earliestMs)) return undefined;
-  return stop.reason === MAINS_FINISHED ? 'linger' : 'drain';
+  return isDue(draft, stop.earliestMs) ? undefined : 'drain';
+}
+
+/** Whoever asked for the stop, the command of a sidecar may still read what its mains have left. */
+function checkLinger(draft: Draft, stop: Stop): boolean {
+  const { config, state } = draft;
+  const endedMs = config.role === 'main' || stop.alone === true ? undefined : mainsEndMs(config, state);
+  if (endedMs === undefined) return false;
+  const untilMs = endedMs + config.lingerMs;
+  wakeAt(draft, untilMs);
+  return !isDue(draft, untilMs);
 }
 
 export function restartAfterBackoff(draft: Draft): void {

@@ -33,10 +33,32 @@ export function mainsStateOf(config: MemberConfig, state: State): MainsState {
 
 /** The names of the mains: as declared, else all members seen with role main. */
 export function rosterOf(config: MemberConfig, state: State): readonly string[] {
-  if (config.mains.length > 0) return config.mains;
+  return config.mains.length > 0 ? config.mains : mainsSeen(config, state);
+}
+
+/** Those that a sidecar serves in a stop. Where none of its roster was seen, its names are wrong, and all mains count. */
+export function mainsServed(config: MemberConfig, state: State): readonly string[] {
+  const isSeen = (name: string): boolean => standingOf(config, state, peerNamed(state, name)).is !== 'absent';
+  return config.mains.some(isSeen) ? config.mains : mainsSeen(config, state);
+}
+
+function mainsSeen(config: MemberConfig, state: State): readonly string[] {
   return Object.values(state.peers ?? {})
     .filter((peer) => isMain(peer) && standingOf(config, state, peer).is !== 'absent')
     .map((peer) => peer.tombstone.Name);
+}
+
+/** Since when none of the mains lives that do not live now, CLOCK_MONOTONIC; undefined: none was seen, or all live. */
+export function mainsEndMs(config: MemberConfig, state: State): number | undefined {
+  const ends = mainsServed(config, state).flatMap((name) => {
+    const peer = peerNamed(state, name);
+    const standing = standingOf(config, state, peer);
+    if (peer === undefined || standing.is === 'absent' || holdsUp(standing)) return [];
+    const { tombstone, lostAt, sinceMs } = peer;
+    // Another container may write a time to come.
+    return [Math.min(tombstone.DiedMonotonic ?? lostAt ?? sinceMs, sinceMs)];
+  });
+  return ends.length === 0 ? undefined : Math.max(...ends);
 }
 
 /** Whether members that must outlive this one still wait for it. A member that never started holds up no other. */

@@ -9,7 +9,7 @@ import { type Draft, wakeAt } from '../state/draft.ts';
 import type { Peer } from '../state/peer.ts';
 import type { FailingWhy, State, Stop } from '../state/state.ts';
 import { graceOf } from './deadline.ts';
-import { holdsUp, rosterOf } from './finished.ts';
+import { holdsUp, mainsServed, rosterOf } from './finished.ts';
 import { blockersOf } from './order.ts';
 import { hasEndedForRestart, tellsOfPassed } from './restart.ts';
 import { isAhead, peerNamed, standingOf } from './standing.ts';
@@ -41,7 +41,7 @@ function checkHoldPolicy(draft: Draft, stop: Stop): boolean {
 }
 
 function isAnyMainStopping(config: MemberConfig, state: State): boolean {
-  const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
+  const mains = mainsServed(config, state).map((name) => peerNamed(state, name));
   const isAsked = (peer: Peer): boolean => isAskedWithPod(peer) && !tellsOfPassed(state, peer.tombstone);
   return mains.some((peer) => peer !== undefined && isAsked(peer) && holdsUp(standingOf(config, state, peer)));
 }
@@ -56,11 +56,12 @@ const FAILURES: ReadonlySet<string> = new Set<FailingWhy>(['startup', 'liveness'
 
 /**
  * Whether it died in this stop, so that no platform restarts it: one that crashed earlier may be about to start. The
- * platform may have asked it just before us.
+ * platform may have asked it just before us. It may also have stopped it alone, and it is back: another read shows that.
  */
-function isStoppedWithUs(main: Peer | undefined, { atMs }: Stop): boolean {
-  const earlierMs = main !== undefined && isAskedWithPod(main) ? JUST_BEFORE_MS : 0;
-  return (main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY) >= atMs - earlierMs;
+function isStoppedWithUs(draft: Draft, main: Peer | undefined, { atMs }: Stop): boolean {
+  const diedMs = main?.tombstone.DiedMonotonic ?? Number.NEGATIVE_INFINITY;
+  if (main === undefined || diedMs >= atMs) return diedMs >= atMs;
+  return isAskedWithPod(main) && diedMs >= atMs - JUST_BEFORE_MS && !isAhead(draft, atMs);
 }
 
 /**
@@ -75,7 +76,7 @@ function checkFirstSight(draft: Draft, stop: Stop): boolean {
   const mains = rosterOf(config, state).map((name) => peerNamed(state, name));
   const isOver = (main: Peer | undefined): boolean => {
     const standing = standingOf(config, state, main);
-    if (standing.is === 'dead' && (standing.final || isStoppedWithUs(main, stop))) return true;
+    if (standing.is === 'dead' && (standing.final || isStoppedWithUs(draft, main, stop))) return true;
     return main !== undefined && hasEndedForRestart(main) && !tellsOfPassed(state, main.tombstone);
   };
   if (mains.length > 0 && mains.every(isOver)) return false;

@@ -33,6 +33,8 @@ export function mattersTo(config: MemberConfig, business: Business, peer: Tombst
   if (config.platformPreStopMs !== undefined && isMyQuestion(config, peer)) return true;
   // Files of other sessions are removed once no process holds their socket.
   if (isOfAnotherSession(config, peer)) return true;
+  // The names of a roster may be wrong.
+  if (business === 'stop' && config.role === 'sidecar' && Role === 'main') return true;
   return business === 'stop' && (Deadline !== undefined || PodStopNotBefore !== undefined);
 }
 

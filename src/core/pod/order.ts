@@ -2,7 +2,7 @@
 import type { MemberConfig } from '../config.ts';
 import { MAINS_FINISHED, type State } from '../state/state.ts';
 import { earliest } from '../time.ts';
-import { holdsUp, rosterOf } from './finished.ts';
+import { holdsUp, mainsServed } from './finished.ts';
 import { peerNamed, standingOf } from './standing.ts';
 
 /** The members that must be dead before this one stops, and when time alone may change that. */
@@ -11,7 +11,7 @@ export function blockersOf(
   state: State,
 ): { readonly names: readonly string[]; readonly untilMs: number | undefined } {
   const peers = state.peers ?? {};
-  const mains = config.role === 'sidecar' ? rosterOf(config, state) : [];
+  const mains = config.role === 'sidecar' ? mainsServed(config, state) : [];
   // With `any`, one finished main is enough: the other mains are no reason to wait.
   const quorumIsEnough = state.stop?.reason === MAINS_FINISHED && config.when === 'any';
   const needed = new Set(quorumIsEnough ? [] : mains);

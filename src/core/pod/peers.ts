@@ -55,6 +55,7 @@ function sameLife(before: PeerView, view: PeerView): boolean {
   return (
     a.Incarnation === b.Incarnation &&
     a.Died === b.Died &&
+    a.LastDied === b.LastDied &&
     before.liveness === view.liveness &&
     before.refused === view.refused
   );

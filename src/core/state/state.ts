@@ -51,7 +51,7 @@ export interface Stop {
   readonly signal: number;
   /** How many requests of the platform have come. See `isHurried`. */
   readonly requests: number;
-  /** The end of drain or linger; for an adaptive drain first its latest end, then its actual one. */
+  /** The end of the drain; for an adaptive one first its latest end, then its actual one. */
   readonly earliestMs: number;
   /** The members that `sexton stop` named together, which alone are waited for; undefined: all, or another origin. */
   readonly among?: readonly string[] | undefined;

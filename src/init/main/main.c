@@ -22,7 +22,7 @@ static int timeout(struct init *init) {
       init->children.check_at,      init->helpers.check_at,         init->strays.sweep_at,
       init->liveness.accept_at,     init->supervisor.start_at,      next_watch(init),
       next_own_step(init),          leaves_at(init),                next_look(&init->directory),
-      prepared_until(init),         next_notification(init),
+      prepared_until(init),         next_notification(init),        ends_with_mains_at(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
   };
   int64_t next = NEVER;

@@ -15,6 +15,8 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   reflexes->ends_with_lost = op->index;
   reflexes->holds = op->holds;
   reflexes->needed = op->limit;
+  reflexes->linger_ms = op->wait_ms == NEVER ? 0 : op->wait_ms;
+  reflexes->ended_at = now_ms();
   reflexes->final = reflexes->ended = reflexes->lost = 0;
   while (reflexes->count < MAX_MAINS && next_field(&fields, &host_id, &length) && length == HOST_ID_BYTES &&
          next_field(&fields, &path, &length) && length <= MAX_SOCKET_PATH_BYTES) {
@@ -54,6 +56,7 @@ void read_notices(struct init *init) {
     else reflexes->lost++;
     close(main->fd);
     main->fd = -1;
+    reflexes->ended_at = now_ms();
   }
 }
 
@@ -74,12 +77,17 @@ static bool have_mains_finished(const struct init *init) {
   return init->alone || (reflexes->mains_child != 0 && init->queue.count == 0 && holds_at(init, now_ms()));
 }
 
-void end_with_mains(struct init *init) {
-  struct reflexes *reflexes = &init->reflexes;
+int64_t ends_with_mains_at(struct init *init) {
+  const struct reflexes *reflexes = &init->reflexes;
   const struct child *child = find_last_child(&init->children);
-  if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return;
-  if (init->forwarding.fallback.wait_ms == NEVER) return; /* the supervisor has begun to stop it */
-  if (!is_hold_over(init) && !have_mains_finished(init)) return;
-  reflexes->mains_child = 0;
-  send_stop(init, child, reflexes->signal, true);
+  if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return NEVER;
+  if (init->forwarding.fallback.wait_ms == NEVER) return NEVER; /* the supervisor has begun to stop it */
+  if (!is_hold_over(init) && !have_mains_finished(init)) return NEVER;
+  return reflexes->ended_at + reflexes->linger_ms;
+}
+
+void end_with_mains(struct init *init) {
+  if (ends_with_mains_at(init) > now_ms()) return;
+  init->reflexes.mains_child = 0;
+  send_stop(init, find_last_child(&init->children), init->reflexes.signal, true);
 }

@@ -32,6 +32,7 @@ struct reflexes {
   bool holds;          /* a stop request is held until all of the mains have ended */
   size_t count, needed, polled_at;
   size_t final, ended, lost; /* mains that have ended for good, that have ended in this stop, and that are gone */
+  int64_t ended_at, linger_ms; /* the last end of a main; the time from it to the stop signal */
   struct watched_main mains[MAX_MAINS];
 };
 
@@ -53,7 +54,8 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op);
 size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
 /* Reads what `poll_mains` has found, before the signals of the same turn. */
 void read_notices(struct init *init);
-/* Signals the command when as many mains as are needed are gone. */
+/* When the command is to be signalled, because as many mains as are needed are gone; NEVER: they are not. */
+int64_t ends_with_mains_at(struct init *init);
 void end_with_mains(struct init *init);
 
 /* liveness.c */

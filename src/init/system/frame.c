@@ -130,7 +130,7 @@ static const struct {
     [OP_SLEEP] = {"sleep", ""},
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
-    [OP_END_WITH] = {"end-with", "inbhsw"},
+    [OP_END_WITH] = {"end-with", "inbhdsw"},
     [OP_NOTIFY] = {"notify", "bd"},
     [OP_WATCHDOG] = {"watchdog", "id"},
     [OP_EXIT] = {"exit", "c"},

@@ -41,7 +41,7 @@ struct operation {
   size_t length;         /* the length of text */
   uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                /* fallback: bit n-1 stands for signal n */
-  int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, notify, watchdog, too; NEVER: none */
+  int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, end-with, notify, watchdog, too; NEVER: none */
   int64_t at;                    /* fallback, kill-at, leave-at, due; NEVER: never */
   int signal;                    /* kill, fallback, sweep, parent-death, prepared-ends, end-with */
 };

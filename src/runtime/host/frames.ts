@@ -277,7 +277,7 @@ function commandFields(command: HostCommand): string[] {
       return ['prepared-ends', integer('child id', id, 1, MAX_ID), ...times, String(all.length), ...all];
     }
     case 'endWith': {
-      const { id, needed, endsWithLost, holds, signal, mains } = command;
+      const { id, needed, endsWithLost, holds, lingerMs, signal, mains } = command;
       const words = mains.flatMap(({ hostId, path }) => [hostId, text('socket path', path, MAX_SOCKET_PATH_BYTES)]);
       return [
         'end-with',
@@ -285,6 +285,7 @@ function commandFields(command: HostCommand): string[] {
         integer('number of mains', needed, 0, MAX_MAINS_HEARD),
         endsWithLost ? '1' : '0',
         holds ? '1' : '0',
+        timeField(lingerMs || undefined),
         signalField(signal),
         String(words.length),
         ...words,

@@ -159,6 +159,8 @@ export type HostCommand =
       /** A main that was killed counts while no supervisor can be started. */
       readonly endsWithLost: boolean;
       readonly holds: boolean;
+      /** From the last end of a main to the signal. */
+      readonly lingerMs: number;
       readonly signal: number;
       readonly mains: readonly NamedMain[];
     }

@@ -117,7 +117,7 @@ export class Reflexes {
     const endsWithLost = member.restartPolicy === 'Never';
     const command = { ...NO_ENDS, id, path, evidence, ends };
     this.#left = { ends, rest: { command, use, endWith: heard } };
-    commit([command, { type: 'endWith', id, needed, endsWithLost, holds, signal, mains }]);
+    commit([command, { ...NO_MAINS, id, needed, endsWithLost, holds, lingerMs: member.lingerMs, signal, mains }]);
   }
 }
 
@@ -131,6 +131,9 @@ type EndsCommand = HostCommand & { readonly type: 'preparedEnds' };
 
 const NONE = { id: 1, signal: SIGTERM } as const;
 const NO_ENDS: EndsCommand = { ...NONE, type: 'preparedEnds', patienceMs: 0, path: '', evidence: undefined, ends: [] };
-const NO_MAINS: HostCommand = { ...NONE, type: 'endWith', needed: 0, endsWithLost: false, holds: false, mains: [] };
+const NO_MAINS: HostCommand & { readonly type: 'endWith' } = {
+  ...NONE,
+  ...{ type: 'endWith', needed: 0, endsWithLost: false, holds: false, lingerMs: 0, mains: [] },
+};
 /** Room in the frame for all but the texts: two paths, and a few numbers for each end. */
 const MAX_PATHS_BYTES = 8_500;

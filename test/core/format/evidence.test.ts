@@ -76,11 +76,15 @@ describe('the evidence', () => {
     const config = sidecarConfig({ mains: ['web'], lingerMs: 700, gracePeriodMs: 60_000 });
     const child: ChildScript = { on: { 15: { afterMs: 100, code: 9 } } };
     const held = new Life({ config, child, peers: [alive('web')] }).pass(1_000).signal(15).pass(5_000);
-    const evidence = testimony(held.see(dead('web', 0, { Final: true })));
-    assert.deepEqual(evidence.Phases?.[0], { Phase: 'hold', Ms: 5_000 });
+    const end = (life: Life) => dead('web', 0, { Final: true, DiedMonotonic: life.nowMs });
+    const evidence = testimony(held.see(end(held)));
+    assert.deepEqual(evidence.Phases?.slice(0, 2), [
+      { Phase: 'hold', Ms: 5_000 },
+      { Phase: 'linger', Ms: 700 },
+    ]);
     assert.deepEqual([evidence.ExitCode, evidence.ContainerExitCode], [9, 0]);
     const lingered = new Life({ config, child, peers: [alive('web')] }).pass(1_000);
-    const after = testimony(lingered.see(dead('web', 0, { Final: true })));
+    const after = testimony(lingered.see(end(lingered)));
     const phases = after.Phases?.map(({ Phase }) => Phase);
     assert.deepEqual(phases, ['linger', 'ladder']);
     assert.match(after.Summary, /^stopped in 800 ms \(mains finished\): linger 700 ms, TERM 100 ms, exit code 9, /);

@@ -62,10 +62,43 @@ describe('a sidecar that is asked to stop while mains live', () => {
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     });
 
+    it('a sidecar with a misspelt roster holds for the mains that it sees, and names the wrong name once', () => {
+      const config = sidecarConfig({ mains: ['wrok'], gracePeriodMs: 30_000 });
+      for (const hold of [{ kind: 'always' }, { kind: 'for', ms: 2_000 }] as const) {
+        const beside = [alive('work'), alive('other', { Role: 'sidecar' })];
+        const life = new Life({ config: { ...config, hold }, peers: beside }).signal(15).pass(500);
+        life.see(stopping('work'), alive('other', { Role: 'sidecar' })).pass(9_000);
+        assert.deepEqual([life.phase, life.signals], ['holding', []], hold.kind);
+        const warnings = life.logs.filter((line) => line.startsWith('warn'));
+        assert.deepEqual(warnings, [
+          "warn: no main named wrok has been seen, but work; check --mains and that main's --name",
+        ]);
+        assert.equal(life.see(dead('work', 0, { DiedMonotonic: life.nowMs })).pass(1).sent, '9501 TERM');
+      }
+    });
+
+    it('a sidecar that sees one main of its roster holds for no other main', () => {
+      const config = sidecarConfig({ mains: ['a', 'b'], gracePeriodMs: 30_000 });
+      const life = new Life({ config, peers: [alive('a'), alive('c')] }).signal(15).pass(1_000);
+      assert.deepEqual(life.signals, []);
+      const end = dead('a', 0, { DiedMonotonic: life.nowMs });
+      assert.equal(life.see(end, alive('c')).pass(5_000).sent, '1001 TERM');
+      assert.deepEqual(
+        life.logs.filter((line) => line.startsWith('warn')),
+        [],
+      );
+    });
+
+    it('a main outside of the roster ends no sidecar that was not asked to stop', () => {
+      const config = sidecarConfig({ mains: ['wrok'] });
+      const life = new Life({ config, peers: [alive('work')] }).see(dead('work', 0)).pass(60_000);
+      assert.deepEqual([life.phase, life.signals], ['running', []]);
+    });
+
     it('a main that was asked to stop at most 500 ms before its sidecar has ended with the pod', () => {
       const asked = { StopRequested: '2027-01-15T08:30:00.000000000Z', StopReason: 'signal TERM', Final: false };
       for (const [more, agoMs, sentMs] of [
-        [asked, 500, 0],
+        [asked, 500, 1],
         [asked, 501, 1_000],
         [{ ...asked, StopReason: 'liveness' }, 500, 1_000],
         [{ ...asked, StopScope: 'container' }, 500, 1_000],
@@ -76,6 +109,17 @@ describe('a sidecar that is asked to stop while mains live', () => {
         life.pass(agoMs).signal(15).pass(5_000);
         assert.deepEqual(life.signals, [[20_000 + agoMs + sentMs, 15]], JSON.stringify(more));
       }
+    });
+
+    it('a sidecar reads once more before it believes that its main, asked just before, is not back', () => {
+      const life = new Life({ config: sidecarConfig({ restartPolicy: 'Always' }), peers: [alive('a')] }).pass(20_000);
+      const asked = { StopRequested: '2027-01-15T08:30:00.000000000Z', StopReason: 'signal TERM' };
+      life
+        .see(dead('a', 0, { ...asked, Final: false, DiedMonotonic: life.nowMs }))
+        .pass(100)
+        .signal(15);
+      assert.deepEqual(life.signals, []);
+      assert.deepEqual(life.see(alive('a', { Incarnation: 'b-1' })).pass(5_000).signals, []);
     });
 
     it('after a pause a sidecar reads the graveyard before it believes that no main lives', () => {

@@ -321,7 +321,7 @@ function endCommand(draft: Draft): void {
 }
 
 function stop(draft: Draft): void {
-  recordStop(draft, { origin: 'platform', reason: 'signal TERM', signal: 15, requests: 1 }, NOW, 0);
+  recordStop(draft, { origin: 'platform', reason: 'signal TERM', signal: 15, requests: 1 }, NOW);
 }
 
 function faultsOf(world: World, plan: Plan): readonly World[] {

@@ -105,7 +105,7 @@ export function rows(): readonly Row[] {
     row('sidecar, holding, failed, in pre-stop', SIDECAR, [...HOLDING, [100, ended(1, false)]]),
     row('sidecar, holding, between two lives', SIDECAR, [...HOLDING, [100, exited(0)], [0, GROUP]]),
     row('sidecar, lingering', SIDECAR, [...STARTING, [100, OVER]]),
-    row('sidecar, in pre-stop', SIDECAR, [...HOLDING, [100, OVER]]),
+    row('sidecar, in pre-stop', SIDECAR, [...HOLDING, [100, OVER], [2_000, { type: 'ticked' }]]),
   ];
 }
 

@@ -26,7 +26,7 @@ const OPERATIONS = [
   ['prepared-ends', '1', '15', '5000', '11', '/web', '/log', '0', 's', '0', '255', '1', '256', '\u00010', 'a', 'b'],
   ['asleep-at', '/graveyard/web'],
   ['prepared-ends', '1', '15', '0', '0'],
-  ['end-with', '1', '1', '0', '1', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
+  ['end-with', '1', '1', '0', '1', '300', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
   ['listen', '/graveyard/.web.sock'],
   ['watch', '1', '0', '0', '/graveyard', 'web'],
   ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],

@@ -134,6 +134,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     needed: fc.integer({ min: 0, max: 16 }),
     endsWithLost: fc.boolean(),
     holds: fc.boolean(),
+    lingerMs: fc.nat(),
     signal,
     mains: fc.array(
       record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),

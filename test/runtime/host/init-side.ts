@@ -120,9 +120,10 @@ export function commitOf(fields: readonly string[]): Commit {
       const evidence = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
       commands.push({ type: 'preparedEnds', id, signal, patienceMs, path, evidence, ends });
     } else if (operation === 'end-with') {
-      const [id, needed, endsWithLost, holds, signal] = [int(), int(), int() === 1, int() === 1, int()];
+      const [id, needed, endsWithLost, holds] = [int(), int(), int() === 1, int() === 1];
+      const [lingerMs, signal] = [int(), int()];
       const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
-      commands.push({ type: 'endWith', id, needed, endsWithLost, holds, signal, mains });
+      commands.push({ type: 'endWith', id, needed, endsWithLost, holds, lingerMs, signal, mains });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
     else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
     else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });

@@ -3,15 +3,16 @@ import { earlier, requestDeadline } from '../../pod/deadline.ts';
 import { hear, isRestarting } from '../../pod/restart.ts';
 import { SIGTERM } from '../../signals.ts';
 import { type Draft, note, say, update } from '../../state/draft.ts';
-import { RESTART, type Restart, type RestartAsk, type Stop } from '../../state/state.ts';
+import { MAINS_FINISHED, RESTART, type Restart, type RestartAsk, type Stop } from '../../state/state.ts';
 import { type Instant, instantAt, rfc3339 } from '../../time.ts';
 import { longestDrainMs } from './drain.ts';
 
 type StopDetails = Pick<Stop, 'origin' | 'reason' | 'signal' | 'requests' | 'among' | 'asked'>;
 
-/** `waitMs`: the longest drain or linger. A stop that beats a restart begins no new wait and sends no signal again. */
-export function recordStop(draft: Draft, details: StopDetails, at: Instant, waitMs: number): void {
+/** A stop that beats a restart begins no new drain and sends no signal again. */
+export function recordStop(draft: Draft, details: StopDetails, at: Instant): void {
   const { stop, climb, chronicle } = draft.state;
+  const waitMs = details.reason === MAINS_FINISHED ? 0 : longestDrainMs(draft.config);
   const beaten = isRestarting(draft.state) ? stop : undefined;
   const earliestMs = Math.min(at.mono + waitMs, beaten?.earliestMs ?? Number.POSITIVE_INFINITY);
   const signal = climb?.why === 'stop' ? (beaten?.signal ?? details.signal) : details.signal;
@@ -38,7 +39,7 @@ export function askForRestart(draft: Draft, ask: RestartAsk): void {
   update(draft, { restart: { ...restart, restUntilMs: now.mono + ALL_SEEN_MS }, deadline: asked });
   const { among } = ask;
   const details = { origin: 'platform', reason: RESTART, signal: SIGTERM, requests: 0, among } as const;
-  recordStop(draft, details, at, longestDrainMs(config));
+  recordStop(draft, details, at);
   note(draft, 'restart requested', { By: ask.by });
   say(draft, 'info', 'asked to restart in place', { by: ask.by });
 }

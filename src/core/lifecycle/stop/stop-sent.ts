@@ -17,7 +17,7 @@ export function onStopSent(
   // A stop decided here in the same moment signals the child once, too: the host makes sure of that.
   if (child.id !== id || climb?.why === 'stop') return;
   if (stop === undefined) {
-    recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, at, 0);
+    recordStop(draft, { origin: 'self', reason: MAINS_FINISHED, signal: SIGTERM, requests: 0 }, at);
     say(draft, 'info', 'the mains have finished');
   } else if (stop.origin === 'platform' && !isByMains) {
     say(draft, 'warn', 'init has sent the stop signal, as no supervisor has acted in time');

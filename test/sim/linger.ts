@@ -1,0 +1,36 @@
+/** Between the end of its mains and its own stop a sidecar lingers as long as it declares, if there is time. */
+import { peerNamed } from '../../src/core/pod/standing.ts';
+import type { Event } from '../../src/core/state/events.ts';
+import type { State } from '../../src/core/state/state.ts';
+import type { Container } from './container.ts';
+import { isCommandAlive, isOf, servedBy } from './truth.ts';
+import type { Member } from './world.ts';
+
+/** Tombstones have whole milliseconds. */
+const ROUNDED_MS = 1;
+
+/** Its stop begins, and nothing shortens that. `knowing`: what was known of the others by whoever has begun it. */
+export function judgeLinger(container: Container, knowing: State | undefined, cause: Event['type'] | undefined): void {
+  const { member, world } = container;
+  const { lingerMs, role } = member.config;
+  if (role === 'main' || lingerMs === 0) return;
+  const ends = servedBy(member).flatMap((main) => endOf(main, knowing) ?? []);
+  if (ends.length === 0) return;
+  world.judges(LAW);
+  const leftMs = Math.max(...ends) + lingerMs - world.agenda.nowMs;
+  if (leftMs > ROUNDED_MS) world.laws.breaks(LAW, container, `by ${cause ?? 'init'}, ${leftMs} ms too early`);
+}
+
+const LAW = 'linger';
+
+/** When the command ended that it has seen last; undefined: it lives, never did, or was not seen. */
+function endOf(main: Member, knowing: State | undefined): number | undefined {
+  const { container, world } = main;
+  const { tombstone } = (knowing && peerNamed(knowing, main.name)) ?? {};
+  if (container?.command === undefined || isCommandAlive(main) || !isOf(container, tombstone)) return undefined;
+  const { command, isRunning, startedAtMs, state } = container;
+  // Between two lives a main is not over, and after a restart of all none of before counts.
+  const isOver = !isRunning || state?.child.is === 'gone' || state?.child.is === 'unstarted';
+  const isNow = startedAtMs + world.agenda.bootAtMs >= world.kubelet.restartedAllAtMs;
+  return isOver && isNow ? (command.diedAtMs ?? main.endedAtMs) : undefined;
+}
