@@ -19,7 +19,7 @@ export interface ExpectedSkip {
 /** Programs whose tests are skipped where they are not installed. */
 const PROGRAMS = [
   ...['aarch64-linux-gnu-gcc', 'chromium', 'clang', 'dumb-init', 'faketime', 'fish', 'haproxy', 'man', 'mkfs.ext4'],
-  ...['musl-gcc', 'nginx', 'qemu-aarch64-static', 'spin', 'strace', 'tini', 'valgrind', 'zsh'],
+  ...['musl-gcc', 'nginx', 'qemu-aarch64-static', 'shfmt', 'spin', 'strace', 'tini', 'valgrind', 'zsh'],
   // Those of test/servers.
   ...['apache2', 'caddy', 'celery', 'etcd', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub'],
   ...['nats-server', 'php-fpm8.2', 'postgres', 'puma', 'redis-server', 'python3', 'squid', 'systemd-notify'],

@@ -1,13 +1,14 @@
 /** The last stage of a Dockerfile: what a container of it starts, and the signal that stops it. */
 import { DockerfileParser, type Instruction } from 'dockerfile-ast';
-import type { Range } from './located.ts';
+import { type Located, parseLocated, type Range } from './located.ts';
 import type { Source } from './source.ts';
 
 export interface Started extends Range {
   readonly form: 'exec' | 'shell';
+  /** With the shell of the shell form. */
   readonly argv: readonly string[];
-  readonly script: string;
-  readonly arguments: Range;
+  /** The list of the exec form, all of the shell form. */
+  readonly arguments: Located;
 }
 
 export interface Stage {
@@ -18,8 +19,6 @@ export interface Stage {
   readonly cmd: Started | undefined;
   /** The one of them that says what is PID 1. */
   readonly started: Started | undefined;
-  /** The program that runs the shell form, by SHELL. */
-  readonly shell: string;
   readonly stopSignal: (Range & { readonly text: string }) | undefined;
   /** Local files that are copied to where they can be started: target to source. */
   readonly copied: ReadonlyMap<string, string>;
@@ -31,9 +30,12 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
   if (chain === undefined) return undefined;
   const { base, instructions } = chain;
   const copied = new Map<string, string>();
+  const shell =
+    lastOf('SHELL', (one) => wordsOfJson(one.getArgumentsContent() ?? '')) ??
+    (/windows|nanoserver/.test(base) ? ['cmd', '/S', '/C'] : ['/bin/sh', '-c']);
   // An ENTRYPOINT takes away the CMD of the image below, and not one of its own stage, which mostly follows it.
-  const entrypoint = lastOf('ENTRYPOINT', (one) => startedOf(source, one));
-  const cmd = lastOf('CMD', (one) => startedOf(source, one));
+  const entrypoint = lastOf('ENTRYPOINT', (one) => startedOf(source, one, shell));
+  const cmd = lastOf('CMD', (one) => startedOf(source, one, shell));
   for (const one of instructions) if (/^(COPY|ADD)$/.test(one.getKeyword())) noteCopies(one, copied);
   return {
     source,
@@ -41,9 +43,6 @@ export function stageOf(source: Source, readBeside: Stage['readBeside']): Stage 
     entrypoint,
     cmd,
     started: entrypoint ?? cmd,
-    shell:
-      lastOf('SHELL', (one) => wordsOfJson(one.getArgumentsContent() ?? '')?.[0]) ??
-      (/windows|nanoserver/.test(base) ? 'cmd' : '/bin/sh'),
     stopSignal: lastOf('STOPSIGNAL', (one) => {
       const [argument] = one.getArguments();
       return argument && { ...offsets(source, argument.getRange()), text: argument.getValue() };
@@ -76,21 +75,24 @@ function lastStageOf(text: string) {
   return stages.at(-1);
 }
 
-function startedOf(source: Source, instruction: Instruction): Started | undefined {
+function startedOf(source: Source, instruction: Instruction, shell: readonly string[]): Started | undefined {
   const range = instruction.getArgumentsRange();
   const text = instruction.getArgumentsContent();
   if (range === null || text === null) return undefined;
   const whole = offsets(source, instruction.getRange());
   const place = offsets(source, range);
-  const argv = wordsOfJson(source.text.slice(place.start, place.end));
-  const form = argv === undefined ? 'shell' : 'exec';
-  return { ...whole, form, argv: argv ?? [], script: argv === undefined ? text : '', arguments: place };
+  const json = source.text.slice(place.start, place.end).replaceAll(/\\[ \t]*\r?\n/g, (end) => ' '.repeat(end.length));
+  const argv = wordsOfJson(json);
+  const all = { kind: 'scalar', ...place, value: text, text } as const;
+  if (argv === undefined) return { ...whole, form: 'shell', argv: [...shell, text], arguments: all };
+  const [list = all] = parseLocated(' '.repeat(place.start) + json).roots;
+  return { ...whole, form: 'exec', argv, arguments: list };
 }
 
 /** The exec form is a JSON array of texts; what is not quite one is run by the shell. */
 function wordsOfJson(text: string): readonly string[] | undefined {
   try {
-    const value: unknown = JSON.parse(text.replaceAll(/\\[ \t]*\r?\n/g, ' '));
+    const value: unknown = JSON.parse(text);
     return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
   } catch {
     return undefined;

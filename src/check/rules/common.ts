@@ -13,7 +13,7 @@ import type { WorkloadCase } from './rule.ts';
 
 /** How bad it is that a shell stays PID 1, or may: dash does so for certain. */
 export function shellSeverity(script: ShellCommand, { stays }: Fate, shell: Shell | undefined): Severity {
-  return !stays ? 'info' : shell === 'dash' || script.shell === 'dash' ? 'error' : 'warning';
+  return !stays ? 'info' : (script.kind ?? shell) === 'dash' ? 'error' : 'warning';
 }
 
 /** The same of a script by the image that runs it; undefined: the shell becomes the command. */
@@ -28,6 +28,9 @@ export function shellText(script: ShellCommand, stays: boolean, killMs: number):
   const what = stays ? 'stays PID 1 and ignores TERM' : 'may stay PID 1 and ignore TERM, which depends on the shell';
   return `${script.shell} -c ${what}: its command is ended by KILL after ${secondsText(killMs)}`;
 }
+
+export const EXEC_REMEDY =
+  'Write exec before the last command of the script, or start the program without a shell. sleep, tail and cat ignore TERM as PID 1 themselves: put an init such as tini in front.';
 
 /** What is said of npm, yarn and pnpm as PID 1, wherever they are started. */
 export const PACKAGE_MANAGER = {
@@ -46,7 +49,8 @@ export function execBefore(source: Source, node: Located | undefined, script: st
   const body = source.text
     .slice(node.start, node.end)
     .trimEnd()
-    .replace(/(?<![\\"'])[\\"']+$/, '');
+    .replace(/(?<![\\"'])[\\"']+$/, '')
+    .trimEnd();
   // After escapes and folds of YAML the text of the source is not that of the script.
   if (!body.endsWith(tail)) return [];
   const start = node.start + body.length - tail.length;

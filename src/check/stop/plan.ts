@@ -22,7 +22,7 @@ import { declaredMs } from './declared.ts';
 import { argvOfImage, factsOfImage, type Images, referenceOf, shellOf, stopSignalOf } from './images.ts';
 import { between, exactly, type Interval, plus, UNKNOWN, ZERO } from './interval.ts';
 import { settingOf } from './settings.ts';
-import { type Fate, fateOf, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
+import { type Fate, fateOf, firstShellOf, type ShellCommand, shellCommandOf, sleepMs, sleepOf } from './shell.ts';
 import { type ContainerPlan, type ContainerStop, type Timeline, timelineOf } from './timeline.ts';
 
 export interface Sexton {
@@ -45,7 +45,7 @@ export interface ContainerView {
   readonly program: string | undefined;
   readonly programArgs: readonly string[];
   /** The shell in front of it, as PID 1 or under sexton; undefined: none. */
-  readonly shell: Fate | undefined;
+  readonly shell: (Fate & { readonly command: ShellCommand }) | undefined;
   /** That the platform sends; undefined: the image's, which is not known. */
   readonly stopSignal: string | undefined;
   /** How long the preStop hook takes; undefined: there is none. */
@@ -83,9 +83,8 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
   const sexton = argv === undefined ? undefined : await sextonOf(argv, layers, filesOf(container, pod, objects));
   const inner = sexton === undefined ? argv : sexton.run?.program.argv;
   const started = inner === undefined ? undefined : startedBy(inner);
-  const script = started && shellCommandOf([started.program, ...started.args]);
-  const shell = script && fateOf(script, shellOf(container.image, images));
-  const isFirst = !pod.sharesProcesses && started?.hasInit === false;
+  const command = inner && firstShellOf(inner);
+  const isFirst = !pod.sharesProcesses || sexton !== undefined;
   const byName = argv === undefined ? programOfImage(container.image, container.args) : undefined;
   const program = started?.program ?? byName;
   const args = started?.args ?? container.args ?? [];
@@ -98,7 +97,7 @@ async function factsOf(container: Container, pod: Pod, objects: Objects, images:
     member: sexton?.run?.member,
     program,
     programArgs: args,
-    shell: isFirst || sexton !== undefined ? shell : undefined,
+    shell: isFirst ? command && { ...fateOf(command, shellOf(container.image, images)), command } : undefined,
     stopSignal: container.stopSignal ?? stopSignalOf(container.image, images),
     hook: preStop && (hookMs === undefined ? timeOfAction(preStop) : exactly(hookMs)),
     setting: settingOf(program, args, container.env),
@@ -307,6 +306,11 @@ export function gracefulSignalOf(program: string | undefined, image: string | un
 /** The manifest's place of the command line's word with that index. */
 export function wordAt({ node }: Container, index: number) {
   return [...itemsAt(node, 'command'), ...itemsAt(node, 'args')][index];
+}
+
+/** The same by its number from the end; undefined: the image has it. */
+export function wordFromEnd({ node }: Container, fromEnd = Number.POSITIVE_INFINITY) {
+  return [...itemsAt(node, 'command'), ...itemsAt(node, 'args')].at(-fromEnd);
 }
 
 /** The longest that the stop of a Compose service is known to take; undefined: nothing bounds it. */

@@ -3,30 +3,43 @@
  * without a trap it ignores TERM (pid_namespaces(7)), so a command behind it never hears of the stop. Measured with
  * dash 0.5.12, bash 5.2 and busybox 1.35.
  */
-import { unitsOf } from '../../config/notation/words.ts';
+import { startedBy } from '../../config/notation/program.ts';
+import { type Command, commandsOf, scriptOfShell } from '../../config/notation/shell.ts';
 import type { Shell } from './images.ts';
 
 export interface ShellCommand {
   /** `sh`, `bash`. */
   readonly shell: string;
+  /** Which one it is by its name alone; undefined: that depends on the image. */
+  readonly kind: Shell | undefined;
   readonly script: string;
-  readonly index: number;
+  /** Which word of the command line it is, from the end: 1 is the last. undefined: it is a part of one. */
+  readonly fromEnd: number | undefined;
   /** The script ends at the first command that fails, or at a variable that is not set. */
   readonly isStrict: boolean;
 }
 
+const KINDS = new Map<string, Shell | undefined>(
+  Object.entries({ sh: undefined, bash: 'bash', dash: 'dash', ash: 'busybox' }),
+);
+
 /** The script of `sh -c SCRIPT`; undefined: it is something else. */
-export function shellCommandOf(argv: readonly string[]): ShellCommand | undefined {
-  const [first = '', ...rest] = argv;
+export function shellCommandOf([first = '', ...args]: readonly string[]): ShellCommand | undefined {
   const shell = first.slice(first.lastIndexOf('/') + 1);
-  if (!/^(sh|bash|dash|ash)$/.test(shell)) return undefined;
-  const at = rest.findIndex(
-    (word, index) => /^-[a-z]*c$/.test(word) || !(/^[-+]/.test(word) || rest[index - 1] === '-o'),
-  );
-  const script = rest[at + 1];
-  if (at < 0 || !/^-[a-z]*c$/.test(rest[at] ?? '') || script === undefined) return undefined;
-  const isStrict = rest.slice(0, at + 1).some((word) => /^(-[a-z]*[eu]|errexit$|nounset$)/.test(word));
-  return { shell, script, index: at + 2, isStrict };
+  const found = KINDS.has(shell) ? scriptOfShell(args) : undefined;
+  if (found === undefined) return undefined;
+  const { script, at, options } = found;
+  const isStrict = options.some((word) => /^(-[A-Za-z]*[eu]|errexit$|nounset$)/.test(word));
+  return { shell, kind: KINDS.get(shell), script, fromEnd: args.length - at, isStrict };
+}
+
+/** The shell that is PID 1, behind what execs it; undefined: another program is, or an init. */
+export function firstShellOf(argv: readonly string[]): ShellCommand | undefined {
+  const { program, args, behind, hasInit } = startedBy(argv);
+  const found = hasInit ? undefined : shellCommandOf([program, ...args]);
+  if (found === undefined) return undefined;
+  const kind = behind.includes('busybox') ? 'busybox' : found.kind;
+  return { ...found, kind, fromEnd: behind.some((one) => KINDS.has(one)) ? undefined : found.fromEnd };
 }
 
 export interface Fate {
@@ -39,140 +52,119 @@ export interface Fate {
 const BECOMES: Fate = { stays: false, mayStay: false };
 const STAYS: Fate = { stays: true, mayStay: true };
 
-export function fateOf({ script, shell: name }: ShellCommand, shell: Shell | undefined): Fate {
-  const text = script.trim();
-  // What handles signals itself, or what cannot be read here.
-  if (text === '' || /(^|[\s;&|({])trap\s/.test(text)) return BECOMES;
-  const commands = listOf(text);
+export function fateOf({ script, kind: named }: ShellCommand, shell: Shell | undefined): Fate {
+  const commands = commandsOf(script);
   const last = commands?.at(-1);
-  if (commands === undefined || last === undefined || last.isBackground) return BECOMES;
-  if (last.before !== '|' && /^(exec|wait|exit)\b/.test(last.text)) return BECOMES;
-  // Which of them comes last in the end cannot be read here.
-  if (/\w\s*\(\)\s*\{/.test(text) || commands.some(isExec)) return BECOMES;
+  if (commands === undefined || last === undefined || last.after === '&') return BECOMES;
+  const elsewhere = inSubshells(commands);
+  // What comes last in the end cannot be read here.
+  if (commands.some((one) => DEFINITION.test(one.text) || (takesOver(one) && !elsewhere.has(one)))) return BECOMES;
   // Commands are split at semicolons, so a compound command shows up as its final keyword.
-  if (/^done\b/.test(last.text) || last.before === '|' || last.before === '||') return STAYS;
-  // What is started by its own name is that shell, whatever the image's sh is.
-  const kind = name === 'bash' || name === 'dash' ? name : name === 'ash' ? 'busybox' : shell;
+  if (/^done\b/.test(last.text) || last.before.startsWith('|')) return STAYS;
+  // The commands before it ran in front of the shell.
+  if (commands.length > 1 && /^(wait|exit)\b/.test(last.text)) return STAYS;
+  const kind = named ?? shell;
   if (kind === 'bash') return /^(fi|esac|\}|\(|!)/.test(last.text) || last.isRedirected ? STAYS : BECOMES;
   if (kind === 'dash') return STAYS;
   if (kind === 'busybox') return BECOMES;
   return { stays: false, mayStay: true };
 }
 
-/** It puts a program in the place of the shell itself; in a pipe or in the background that is a subshell. */
-function isExec({ text, before, after, isBackground }: Command): boolean {
-  if (before === '|' || after === '|' || isBackground) return false;
-  const words = text.split(/\s+/);
-  const at = words.findIndex((word) => !BEFORE_COMMAND.test(word));
-  if (words[at] === 'eval') return text.includes('exec');
-  return words[at] === 'exec' && /^[^<>&\d]/.test(words[at + 1] ?? '');
+/** A function, whose name looks like a program's. */
+const DEFINITION = /^(function\s|[^\s()=]+\s*\(\))/;
+
+/** Those in a pipe or in the background, also by what is around them. */
+function inSubshells(commands: readonly Command[]): ReadonlySet<Command> {
+  const found = new Set<Command>();
+  const open: { readonly at: number; readonly isFirst: boolean }[] = [];
+  /** By command, where the compound begins that ends there. */
+  const starts: number[] = [];
+  for (const [at, one] of commands.entries()) {
+    const words = one.text.split(/\s+/);
+    const program = words.findIndex((word) => !BEFORE_COMMAND.test(word));
+    const opening = words
+      .slice(0, program < 0 ? undefined : program + 1)
+      .filter((word) => /^(if|while|until|for|case|select|\{)$/.test(word));
+    open.push(...opening.map((_, index) => ({ at, isFirst: index === 0 })));
+    const closed = /^(done|fi|esac|\})$/.test(words[0] ?? '') ? open.pop() : undefined;
+    let from = closed?.at ?? at;
+    starts.push(from);
+    const isApart = commands[from]?.before === '|' || /^[|&]$/.test(one.after);
+    // A list is in the background as a whole. The sign before the first command of a compound is not of its list.
+    if (one.after === '&' && (closed?.isFirst ?? opening.length === 0))
+      while (/^(&&|\|)/.test(commands[from]?.before ?? '')) from = starts[from - 1] ?? 0;
+    for (const inside of isApart ? commands.slice(from, at + 1) : []) found.add(inside);
+  }
+  return found;
 }
 
+/** Whether the shell becomes a program by it, or handles signals. */
+function takesOver({ text }: Command): boolean {
+  const words = text.replaceAll(REDIRECTION, '').split(/\s+/);
+  const at = words.findIndex((word) => !BEFORE_COMMAND.test(word));
+  if (words[at] === 'eval') return /exec|trap/.test(text);
+  return words[at] === 'trap' || (words[at] === 'exec' && words[at + 1] !== undefined);
+}
+
+const REDIRECTION = /\s\d*(&>|[<>])[<>&|]*\s*\S+/g;
+
 /** Words of compound commands, and variables. */
-const BEFORE_COMMAND = /^(if|then|elif|else|while|until|do|!|\{|command|[A-Za-z_]\w*=.*)$/;
+const BEFORE_COMMAND = /^(if|then|elif|else|while|until|do|!|\{|command|builtin|[A-Za-z_]\w*=.*)$/;
 
 /** The last command as written, if `exec` may stand before it; undefined: no program, or a part of something larger. */
 export function lastProgramOf(script: string): string | undefined {
-  const last = listOf(script)?.at(-1);
-  if (last === undefined || last.isBackground || last.before === '|' || last.before === '||') return undefined;
-  const text = script.slice(last.at).trimStart();
-  const program = /^([A-Za-z0-9_./-]+)(?:\s[^(){}`\n]*)?$/.exec(text)?.[1];
+  const commands = commandsOf(script) ?? [];
+  const last = commands.at(-1);
+  if (last === undefined || last.after === '&' || last.before.startsWith('|')) return undefined;
+  // A file that is read may define a function of that name.
+  if (commands.some(({ text }) => DEFINITION.test(text) || /(^|\s)(\.|source|alias|eval)\s/.test(text)))
+    return undefined;
+  const text = script.slice(last.at).trim();
   // What follows a number sign may be a comment, and the last line of a here-document is no command.
-  if (program === undefined || NO_PROGRAMS.has(program) || /(^|\s)#|<</.test(script)) return undefined;
-  return text;
+  if (!/^[\w./-]+(\s[^(){}`\n]*)?$/.test(text) || /\s#|<</.test(text)) return undefined;
+  return canBeFirst(text.split(/\s+/)) ? text : undefined;
 }
 
-/** Words and built-ins of shells: exec would find no such program. */
+/** Whether a command may take the place of the shell: it is a program, and does not ignore TERM as PID 1 for certain. */
+export function canBeFirst(words: readonly string[]): boolean {
+  const [first = ''] = words;
+  return !/^-|=/.test(first) && !NO_PROGRAMS.has(first) && !DEAF.has(startedBy(words).program);
+}
+
+/** Words and built-ins of shells: exec would find no such program, or not everywhere. */
 const NO_PROGRAMS: ReadonlySet<string> = new Set(
   (
-    'do done else elif esac fi for if in then until while case time ' +
-    '. alias break builtin cd command continue declare echo eval exec exit export false hash let local printf pwd ' +
-    'read readonly return set shift source test trap true type typeset ulimit umask unalias unset wait'
+    'do done else elif esac fi for function if in select then until while case coproc time ' +
+    '. alias bg break builtin cd command continue declare dirs disown echo eval exec exit export false fg getopts ' +
+    'hash jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt ' +
+    'source suspend test times trap true type typeset ulimit umask unalias unset wait'
   ).split(' '),
 );
 
-/** What stands between two commands; a newline is like a semicolon. */
-type Sign = ';' | '&' | '&&' | '|' | '||';
-
-interface Command {
-  /** Without quotes; a blank in them or in parentheses is an underscore. */
-  readonly text: string;
-  /** Where it begins in the script, with blanks before it. */
-  readonly at: number;
-  readonly before: Sign;
-  readonly after: Sign;
-  /** The list that it belongs to is. */
-  readonly isBackground: boolean;
-  readonly isRedirected: boolean;
-}
-
-/** The commands of a list, without comments; undefined: a quote does not end. */
-function listOf(script: string): readonly Command[] | undefined {
-  const parsed = unitsOf(script.replaceAll(/\\\r?\n/g, (continued) => ' '.repeat(continued.length)));
-  if (!parsed.ok) return undefined;
-  const units = parsed.value;
-  const commands: Command[] = [];
-  let list: Omit<Command, 'isBackground'>[] = [];
-  let next = { text: '', at: -1, before: ';' as Sign, isRedirected: false };
-  let isComment = false;
-  let depth = 0;
-  const end = (after: Sign): void => {
-    const text = next.text.trim();
-    // Behind a sign a list goes on in the next line.
-    if (text === '') return;
-    list.push({ ...next, text, after });
-    next = { text: '', at: -1, before: after, isRedirected: false };
-    if (after !== ';' && after !== '&') return;
-    for (const one of list) commands.push({ ...one, isBackground: after === '&' });
-    list = [];
-  };
-  for (let index = 0; index < units.length; index += 1) {
-    const { char, isQuoted, at } = units[index] ?? { char: '', isQuoted: false, at: 0 };
-    const after = units[index + 1];
-    const isDouble = after?.char === char && !after.isQuoted;
-    if (!isQuoted && char === '\n') isComment = false;
-    if (isComment) continue;
-    if (!isQuoted && char === '(') depth += 1;
-    // What stands in parentheses is one command, of a shell of its own.
-    const isInside = isQuoted || depth > 0;
-    const isFirst = next.text === '' || /\s/.test(units[index - 1]?.char ?? '');
-    if (!isQuoted && char === '#' && isFirst) isComment = true;
-    else if (!isInside && /^[;\n]$/.test(char)) end(';');
-    else if (!isInside && (char === '|' || (char === '&' && !/[<>]$/.test(next.text) && after?.char !== '>'))) {
-      end((isDouble ? char + char : char) as Sign);
-      if (isDouble) index += 1;
-    } else {
-      if (!isInside && /^[<>]$/.test(char)) next.isRedirected = true;
-      if (next.at < 0) next.at = at;
-      next.text += isInside && /\s/.test(char) ? '_' : char;
-      // Without an opening one it ends a pattern of case.
-      if (!isQuoted && char === ')' && depth === 0) end(';');
-      else if (!isQuoted && char === ')') depth -= 1;
-    }
-  }
-  end(';');
-  return commands;
-}
+/** Programs without a handler for TERM, which the kernel does not deliver to PID 1 then: pid_namespaces(7). */
+const DEAF: ReadonlySet<string> = new Set('awk cat grep http.server sed sleep tail tee yes'.split(' '));
 
 /** The words of the first command, unless another one runs where it fails; undefined: there is none. */
 export function firstCommandOf(script: string): readonly string[] | undefined {
-  const [first, second] = listOf(script) ?? [];
+  const [first, second] = commandsOf(script) ?? [];
   if (first === undefined || second?.before === '||') return undefined;
   return first.text.replace(/^exec\s+/, '').split(/\s+/);
 }
 
 /** How long a script certainly takes: what the `sleep`s add up to that run in any case. */
 export function sleepOf({ script, isStrict }: ShellCommand): { readonly minMs: number; readonly isAll: boolean } {
-  const commands = listOf(script);
+  const commands = commandsOf(script);
   if (commands === undefined) return { minMs: 0, isAll: false };
   let minMs = 0;
   let isAll = true;
   let runs = true;
-  for (const { text, before, after, isBackground } of commands) {
+  const elsewhere = inSubshells(commands);
+  for (const one of commands) {
+    const { text, before } = one;
     if (before !== '&&') runs = before === ';' || before === '&';
     if (/^(true|:)$/.test(text)) continue;
     if (runs && /^exit( 0)?$/.test(text)) return { minMs, isAll };
-    const ms = runs && !isBackground && after !== '|' ? sleepMs(text.split(/\s+/)) : undefined;
+    const ms = runs && !elsewhere.has(one) ? sleepMs(text.split(/\s+/)) : undefined;
     minMs += ms ?? 0;
     if (ms !== undefined) continue;
     isAll = false;

@@ -6,11 +6,11 @@ import type { Stage } from '../input/dockerfile.ts';
 import { at, isTrueAt } from '../input/located.ts';
 import { argvOfImage, factsOfImage, type Images, shellOf } from './images.ts';
 import { programOfImage } from './plan.ts';
-import { fateOf, type ShellCommand, shellCommandOf } from './shell.ts';
+import { fateOf, firstShellOf } from './shell.ts';
 
-/** What the Dockerfile itself has of it, in the exec form; empty: the shell form, or nothing. */
+/** What the Dockerfile itself has of it. Behind a shell form of ENTRYPOINT it has what the shell ignores, too. */
 export function ownArgvOfStage({ entrypoint, cmd }: Stage): readonly string[] {
-  return entrypoint?.form === 'shell' ? [] : [...(entrypoint?.argv ?? []), ...(cmd?.argv ?? [])];
+  return [...(entrypoint?.argv ?? []), ...(cmd?.argv ?? [])];
 }
 
 /** The same with what is known of the image below. */
@@ -21,19 +21,26 @@ export function argvOfStage(stage: Stage, images: Images): readonly string[] {
   return [...(facts?.entrypoint ?? []), ...(cmd === undefined ? (facts?.cmd ?? []) : cmd.argv)];
 }
 
-/** What runs the shell form of what the stage starts. */
-export function shellFormOf({ started, shell }: Stage): ShellCommand | undefined {
-  return started?.form === 'shell' ? shellCommandOf([shell, '-c', started.script]) : undefined;
+/** The shell that is PID 1, and the instruction with its script; undefined: another program, or the image has it. */
+export function firstShellOfStage(stage: Stage, images: Images) {
+  const { entrypoint, cmd } = stage;
+  const script = firstShellOf(argvOfStage(stage, images));
+  if (script?.fromEnd === undefined) return undefined;
+  const ofCmd = cmd?.argv.length ?? 0;
+  const isCmd = script.fromEnd <= ofCmd;
+  const started = isCmd ? cmd : entrypoint;
+  if (started === undefined) return undefined;
+  const list = started.arguments;
+  const word = list.kind === 'list' ? list.items.at(-(isCmd ? script.fromEnd : script.fromEnd - ofCmd)) : undefined;
+  return { script, started, word };
 }
 
 /** The command line of PID 1; empty: a shell that stays, or what is not known. */
 export function firstProcessOfStage(stage: Stage, images: Images): readonly string[] {
-  const { started, base } = stage;
-  if (started?.form !== 'shell') return argvOfStage(stage, images);
-  const command = shellFormOf(stage);
-  const words = parseWords(started.script);
-  const becomes = command !== undefined && !fateOf(command, shellOf(base, images)).mayStay;
-  return becomes && words.ok && !isBehindEntrypoint(stage, images) ? words.value : [];
+  const { script, started } = firstShellOfStage(stage, images) ?? {};
+  if (script === undefined || started?.form !== 'shell') return argvOfStage(stage, images);
+  const words = parseWords(script.script);
+  return !fateOf(script, shellOf(stage.base, images)).mayStay && words.ok ? words.value : [];
 }
 
 /** The program that a container of this stage runs; empty: unknown. */
@@ -69,13 +76,3 @@ export function packageManagerOf(argv: readonly string[]): string | undefined {
   const { program, hasInit } = startedBy(argv);
   return /^(npm|npx|yarn|pnpm)$/.test(program) && !hasInit ? program : undefined;
 }
-
-/** The image has an entrypoint that stays in front of CMD, or of which nothing is known; CMD is then not PID 1. */
-export function isBehindEntrypoint({ entrypoint, base }: Stage, images: Images): boolean {
-  const inherited = entrypoint === undefined ? (factsOfImage(base, images)?.entrypoint ?? []) : [];
-  if (inherited.length === 0) return false;
-  const { program, hasInit } = startedBy([...inherited, MARK]);
-  return program !== MARK || hasInit;
-}
-
-const MARK = 'cmd';

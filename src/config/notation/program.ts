@@ -2,7 +2,8 @@
  * Finds the program that a command runs in the end, behind `env`, `tini --`, `sh -c 'exec ..'` and the like. It looks
  * only through wrappers that certainly exec what follows, or pass signals on to it.
  */
-import { unitsOf, wordsOf } from './words.ts';
+import { commandsOf, scriptOfShell } from './shell.ts';
+import { parseWords, unitsOf, wordsOf } from './words.ts';
 
 export interface StartedProgram {
   /** The basename. */
@@ -48,7 +49,10 @@ const WRAPPERS: readonly (readonly [RegExp, Wrapper])[] = [
   // They set something and exec the rest.
   [
     /^env$/,
-    { inner: (args) => after(args, /^(-|-i|--ignore-environment|--unset=.+|[^-=][^=]*=.*)$/s, /^(-u|--unset)$/) },
+    {
+      inner: (args) =>
+        after(unsplit(args), /^(-|-i|--ignore-environment|--unset=.+|[^-=][^=]*=.*)$/s, /^(-[uC]|--unset|--chdir)$/),
+    },
   ],
   [/^nice$/, { inner: (args) => after(args, /^(-n?-?\d+|--adjustment=.*)$/, /^(-n|--adjustment)$/) }],
   [/^(gosu|su-exec)$/, { inner: ([, ...rest]) => after(rest, NOTHING, NOTHING) }],
@@ -68,6 +72,7 @@ const WRAPPERS: readonly (readonly [RegExp, Wrapper])[] = [
   [/^(python[0-9.]*|pypy[0-9.]*)$/, { inner: ([flag, ...rest]) => (flag === '-m' ? rest : undefined) }],
   [/^bundle$/, { inner: ([word, ...rest]) => (word === 'exec' ? after(rest, NOTHING, NOTHING) : undefined) }],
   [/^(sh|bash|dash|ash)$/, { inner: lastOfShell }],
+  [/^busybox$/, { inner: (args) => (/^(sh|ash)$/.test(args[0] ?? '') ? args : undefined) }],
 ];
 const NOTHING = /^(?!)/;
 
@@ -83,20 +88,21 @@ function after(args: Words, alone: RegExp, pairs: RegExp): Words | undefined {
   return args[at]?.startsWith('-') ? undefined : args.slice(at);
 }
 
+/** With the text behind `-S` as the words that `env` makes of it. */
+function unsplit(args: Words): Words {
+  const [flag = '', text = '', ...rest] = args;
+  const words = parseWords(text);
+  return /^(-S|--split-string)$/.test(flag) && words.ok ? [...words.value, ...rest] : args;
+}
+
 /** The last command of `sh -c 'prepare && exec nginx'`, if it has `exec`: else the shell may stay in between. */
 function lastOfShell(args: Words): Words | undefined {
-  const flags = args.findIndex((arg) => !/^-[elux]*$/.test(arg));
-  if (!/^-[elux]*c$/.test(args[flags] ?? '')) return undefined;
-  const units = unitsOf(args[flags + 1] ?? '');
-  if (!units.ok) return undefined;
-  let from = 0;
-  units.value.forEach(({ char, isQuoted }, at) => {
-    const isDouble = char === '&' && units.value[at - 1]?.char === '&';
-    if (!isQuoted && (char === ';' || char === '\n' || isDouble)) from = at + 1;
-  });
+  const { script = '' } = scriptOfShell(args) ?? {};
+  const last = commandsOf(script)?.at(-1);
+  const units = unitsOf(script.slice(last?.at));
+  if (last === undefined || last.before.startsWith('|') || !units.ok) return undefined;
   // A variable may change arguments; a program that comes from one is not recognised.
-  const last = units.value.slice(from).map((unit) => (unit.char === '$' ? { ...unit, isQuoted: true } : unit));
-  const words = wordsOf(last);
+  const words = wordsOf(units.value.map((unit) => (unit.char === '$' ? { ...unit, isQuoted: true } : unit)));
   return words.ok && words.value[0] === 'exec' ? words.value.slice(1) : undefined;
 }
 

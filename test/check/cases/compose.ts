@@ -90,6 +90,21 @@ export const COMPOSE_CASES: Cases = {
       /^warning .*stays PID 1/,
       false,
     ],
+    'a script with a word behind it that looks like its end': [
+      compose('    entrypoint: [sh, -c]\n    command: ["--", "a; b", b]\n', 'debian:12'),
+      /^error @10000 \["a; b"\] /,
+      'command: ["--", "a; exec b", b]',
+    ],
+    'one text with a word behind the script': [
+      compose('    command: sh -ec "b" b\n', 'debian:12'),
+      /^error @10000 /,
+      false,
+    ],
+    'one text that is the script of the entrypoint': [
+      compose('    entrypoint: env bash -c\n    command: "\'a | b; c | d\'"\n'),
+      /^warning .*bash -c stays/,
+      false,
+    ],
     'a shell that is not known': [compose('    entrypoint: [sh, -c, a; b]\n'), /^info .*may stay PID 1/],
     'a dollar that Compose takes for its own': [
       compose('    entrypoint: [sh, -c, a; b $$HOME]\n', 'debian:12'),

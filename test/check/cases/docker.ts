@@ -20,12 +20,23 @@ export const DOCKER_CASES: Cases = {
       'CMD ["server", "--port", "80"]',
     ],
     'a shell that is not known': ['FROM example.com/a:1\nCMD server\n', /^info .* may put a shell/],
+    'an idle program, which ignores TERM as PID 1 itself': [
+      'FROM debian:12\nCMD tail -f /dev/null\n',
+      /^error /,
+      false,
+    ],
+    'the shell form behind an entrypoint that starts what it is given': [
+      'FROM debian:12\nENTRYPOINT ["docker-entrypoint.sh"]\nCMD a; b\n',
+      /^error @- \[CMD a; b\] /,
+      false,
+    ],
+    'the shell form behind an init': 'FROM debian:12\nENTRYPOINT ["tini", "--"]\nCMD a; b\n',
     'a pipe in busybox': ['FROM alpine:3.20\nCMD server | tee /log\n', /^warning .* puts a shell/],
     'bash by SHELL, which becomes the program':
       'FROM debian:12\nSHELL ["/bin/bash", "-o", "pipefail", "-c"]\nCMD server --port $PORT\n',
     'bash by SHELL in front of a pipe': [
       'FROM debian:12\nSHELL ["/bin/bash", "-o", "pipefail", "-c"]\nCMD server | tee /log\n',
-      /^error .* puts a shell/,
+      /^warning .* puts a shell/,
     ],
     'a SHELL that is none of Unix': 'FROM example.com/a:1\nSHELL ["powershell", "-Command"]\nCMD server\n',
     'an image of Windows, whose shell is another one':
@@ -83,7 +94,26 @@ export const DOCKER_CASES: Cases = {
     ],
     'an entrypoint in the shell form, which SX601 reports':
       'FROM debian:12\nENTRYPOINT run it\nCMD ["sh", "-c", "a && b"]\n',
-    'the entrypoint before the command': ['FROM debian:12\nENTRYPOINT ["sh", "-c"]\nCMD ["a && b"]\n', /^error /],
+    'a script with a word behind it that looks like its end': [
+      'FROM debian:12\nCMD ["sh", "-c", "--", "run", "run"]\n',
+      /^error /,
+      '["sh", "-c", "--", "exec run", "run"]',
+    ],
+    'a list on several lines': [
+      'FROM debian:12\nCMD ["bash", "-c", \\\n  "a | b; c | d"]\n',
+      /^warning .*bash -c stays/,
+      false,
+    ],
+    'an entrypoint that starts what it is given': [
+      'FROM debian:12\nENTRYPOINT ["docker-entrypoint.sh"]\nCMD ["sh", "-ec", "a; b"]\n',
+      /^error /,
+      '"a; exec b"',
+    ],
+    'the entrypoint before the command': [
+      'FROM debian:12\nENTRYPOINT ["sh", "-c"]\nCMD ["a && b"]\n',
+      /^error .*/,
+      'CMD ["a && exec b"]',
+    ],
   },
   SX603: {
     'the program of an official image that nothing else is started in': [

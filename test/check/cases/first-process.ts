@@ -53,6 +53,69 @@ export const FIRST_PROCESS_CASES: Cases = {
       ),
       /^error @32000 /,
     ],
+    'a script behind the end of the options': [
+      deployment(
+        `- name: web\n  image: ${DASH}\n  command: [/bin/sh, -c, --]\n  args: ["while true; do sleep 30; done;"]\n`,
+      ),
+      /^error @30000 \["while true; do sleep 30; done;"\] .*sh -c stays PID 1/,
+      false,
+    ],
+    ...each(
+      [
+        ...['[sh, -c, --, "a; b"]', '[sh, -c, -e, "a; b"]', '[sh, -ec, "a; b", sh, b]', '[sh, -eu, -c, "a; b"]'],
+        ...['[sh, -o, errexit, -c, "a; b"]', '[sh, -c, "-", "a; b", b]', '[env, A=b, sh, -c, "a; b"]'],
+        ...['[/usr/bin/env, -S, sh, -c, "a; b"]', '[gosu, app, dash, -c, "a; b"]', '[dash, -x, +e, -c, "a; b"]'],
+      ],
+      (command) => [
+        `${command}, whose script has options around it`,
+        [started(command), /^error @30000 \["a; b"\] /, command.replace('a; b', 'a; exec b')],
+      ],
+    ),
+    ...each(
+      [
+        ...['[bash, --norc, -c, "a | b"]', '[bash, --rcfile, /rc, -o, pipefail, -c, "a | b"]'],
+        ...['[/usr/bin/env, bash, -c, "a | b"]', '[busybox, sh, -c, "a | b"]'],
+      ],
+      (command) => [`${command}, which is that shell in any image`, [started(command, UNKNOWN), /^warning .*stays/]],
+    ),
+    ...each(
+      [
+        ...['[sh, -c, --]', '[bash, --version, -c, "a; b"]', '[sh, script, -c, "a; b"]', '[sh, "+c", "a; b"]'],
+        ...['[tini, --, sh, -c, "a; b"]', '[busybox, httpd, -c, "a; b"]', '[env, -Z, sh, -c, "a; b"]'],
+        `[sh, -c, ${'x'.repeat(131_072)}]`,
+      ],
+      (command) => [`${command.slice(0, 80)}, in which no shell with a script is PID 1`, started(command)],
+    ),
+    ...each(
+      [
+        ...['f() { a; }; f', 'function f { a; }; f', '. /lib.sh; start', 'source /lib.sh && start', 'a; alias b=c; b'],
+        ...['a; exec 2>&1; -x', 'a; kill 1', 'a || b', 'a; FOO=b c', 'a; select', 'a; b <<E\nE'],
+      ],
+      (text) => [
+        `${text}, before whose last command no exec may stand`,
+        /\bf\b/.test(text) ? script(text) : [script(text), /^error /, false],
+      ],
+    ),
+    ...each(
+      [
+        'tail -f /dev/null',
+        'a; exec 2>&1; sleep infinity',
+        'cat',
+        'a && python3 -m http.server 80',
+        'env A=b tail -f x',
+      ],
+      (text) => [`${text}, which ignores TERM as PID 1 itself`, [script(text), /^error /, false]],
+    ),
+    'a shell that waits for a program in the background': [script('a & wait', 'fedora:40'), /^warning .*stays/, false],
+    'a shell that exits after its program': [script('a; exit $?', 'alpine:3.20'), /^warning .*stays/, false],
+    'a trap in a subshell, which the shell does not have': [script('(trap a TERM; b)'), /^error /, false],
+    'the script of a shell in a script': [started('[sh, -c, \'exec sh -c "a; b"\', b]'), /^error /, false],
+    'an entrypoint of the image in front of the script': [
+      given('example.com/entry:1', '[sh, -c, a; b, b]'),
+      /^error @30000 \[a; b\] /,
+      '[sh, -c, a; exec b, b]',
+      { images: { 'example.com/entry:1': { entrypoint: ['env', 'A=b'], shell: 'dash' } } },
+    ],
     'a shell with one variable': [started('[sh, -c, "x=1"]'), /^error /, false],
     'a shell builtin': [started('[sh, -c, "a; cd /"]'), /^error /, false],
     'a program alone, and writes before it': [
@@ -65,7 +128,7 @@ export const FIRST_PROCESS_CASES: Cases = {
         `- name: web\n  image: ${DASH}\n  command:\n    - sh\n    - -c\n    - |\n      prepare\n      server --port 80\n`,
       ),
       /^error /,
-      false,
+      'prepare\n              exec server --port 80\n',
     ],
     'a script whose text has escapes': [started('[sh, -c, "a; b \\x63"]'), /^error /, false],
     'a command that stands there twice, and writes before the last one': [

@@ -1,10 +1,9 @@
 import { type Unit, unitsOf, wordsOf } from '../../../config/notation/words.ts';
 import { replaceValue } from '../../edits.ts';
-import { isBehindEntrypoint, shellFormOf } from '../../stop/started.ts';
+import { canBeFirst } from '../../stop/shell.ts';
+import { firstShellOfStage } from '../../stop/started.ts';
 import { scriptSeverity } from '../common.ts';
 import { ofStage } from '../rule.ts';
-
-const BUILTINS = /^(cd|export|source|\.|set|exec|ulimit|umask)$/;
 
 export const rule = ofStage({
   severity: 'warning',
@@ -12,20 +11,20 @@ export const rule = ofStage({
   why: "CMD and ENTRYPOINT without brackets are run by /bin/sh -c. Debian's dash stays PID 1 and ignores TERM; busybox becomes its last command.",
   remedy: 'Write the exec form: CMD ["server", "--port", "80"].',
   *find({ stage, images }) {
-    const { started } = stage;
-    const severity = scriptSeverity(shellFormOf(stage), stage.base, images);
-    if (started === undefined || severity === undefined || isBehindEntrypoint(stage, images)) return;
-    yield { at: started, started, severity };
+    const { script, started } = firstShellOfStage(stage, images) ?? {};
+    const severity = scriptSeverity(script, stage.base, images);
+    if (script === undefined || severity === undefined || started?.form !== 'shell') return;
+    yield { at: started, started, severity, script: script.script };
   },
   say: ({ severity }) =>
     `the shell form ${severity === 'info' ? 'may put' : 'puts'} a shell in front of the program, which then does not get the stop signal`,
-  fix: ({ started }, { stage }) => {
+  fix: ({ started, script }, { stage }) => {
     // In the shell form an ENTRYPOINT ignores its CMD, which the exec form would get as arguments.
     if (stage.entrypoint !== undefined && stage.cmd !== undefined) return [];
-    const units = unitsOf(started.script);
-    if (!units.ok || units.value.some(isForShell) || started.script.includes('\n')) return [];
+    const units = unitsOf(script);
+    if (!units.ok || units.value.some(isForShell) || script.includes('\n')) return [];
     const words = wordsOf(units.value);
-    if (!words.ok || words.value.some((word) => word.includes('=') || BUILTINS.test(word))) return [];
+    if (!words.ok || !canBeFirst(words.value)) return [];
     const list = words.value.map((word) => JSON.stringify(word)).join(', ');
     return [replaceValue(stage.source, started.arguments, `[${list}]`)];
   },
