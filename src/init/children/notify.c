@@ -2,8 +2,7 @@
  * Notifications: what the command writes to $NOTIFY_SOCKET, as sd_notify(3) does. One message at a time is in the
  * queue. The next is read when the supervisor has acknowledged it, so a sender waits as it would with systemd.
  *
- * A descriptor that comes with a message finds no room, so the kernel closes it: unix(7), MSG_CTRUNC. For BARRIER=1
- * that is when all before it was acknowledged.
+ * A message with a descriptor is left to the closer. For BARRIER=1 that is when all before it was acknowledged.
  *
  * Init keeps the time of the watchdog, so that no WATCHDOG=1 wakes a supervisor. Silence does.
  */
@@ -125,7 +124,7 @@ static bool take_signs(struct watchdog *watchdog, const char *text, size_t lengt
 
 int polled_notifications(const struct init *init) {
   const struct notifications *notifications = &init->notifications;
-  bool may_read = (!notifications->waits || init->alone) && notifications->rests_until <= now_ms();
+  bool may_read = (!notifications->waits || init->alone) && closer == 0 && notifications->rests_until <= now_ms();
   return may_read ? notifications->fd : -1;
 }
 
@@ -146,8 +145,15 @@ void read_notification(struct init *init) {
   struct iovec part = {.iov_base = notifications->text, .iov_len = notifications->waits ? 0 : MAX_OUTPUT_BYTES};
   struct msghdr message = {
       .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-  ssize_t length = recvmsg(notifications->fd, &message, MSG_DONTWAIT);
+  ssize_t length = recvmsg(notifications->fd, &message, MSG_DONTWAIT | MSG_PEEK);
   if (length < 0) return;
+  /* A descriptor finds no room: unix(7), MSG_CTRUNC. */
+  if (!(message.msg_flags & MSG_CTRUNC)) {
+    recv(notifications->fd, NULL, 0, MSG_DONTWAIT);
+  } else if (!take_message(notifications->fd)) {
+    notifications->rests_until = now_ms() + COUNTED_MS;
+    return;
+  }
   pid_t sender = sender_of(&message);
   bool is_foreign = sender <= 0 || (!notifications->all && !is_commands(init, sender));
   bool is_dropped = is_foreign || message.msg_flags & MSG_TRUNC;
@@ -177,7 +183,7 @@ void set_watchdog(struct watchdog *watchdog, uint64_t child, int64_t ms) {
 int64_t next_notification(const struct init *init) {
   const struct notifications *notifications = &init->notifications;
   if (notifications->rests_until > now_ms()) return notifications->rests_until;
-  return notifications->waits ? NEVER : notifications->watchdog.due;
+  return notifications->waits || closer > 0 ? NEVER : notifications->watchdog.due;
 }
 
 void notice_silence(struct init *init) {

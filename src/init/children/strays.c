@@ -4,7 +4,7 @@
 bool is_own(const struct init *init, pid_t pid, pid_t group) {
   const struct supervisor *supervisor = &init->supervisor;
   if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return true;
-  return pid == supervisor->abandoned || is_helpers_group(&init->helpers, group);
+  return pid == supervisor->abandoned || pid == closer || is_helpers_group(&init->helpers, group);
 }
 
 /* A process in the group of a child or helper is signalled, and waited for, with that group. */

@@ -83,6 +83,7 @@ static _Noreturn void run(struct init *init) {
     attend_without_supervisor(init);
     wake_when_needed(init, prepared_until(init));
     send_events(init);
+    close_unread();
     wait_for_anything(init);
     size_t peers = init->liveness.count;
     if (polled[POLLED_SUPERVISOR].revents && !read_commits(init)) {

@@ -44,6 +44,10 @@ void reap(struct init *init) {
       if (!WIFSTOPPED(status)) supervisor->abandoned = 0;
       continue;
     }
+    if (pid == closer) {
+      if (!WIFSTOPPED(status)) closer = 0;
+      continue;
+    }
     struct child *child = find_living_child(children, pid);
     if (child) on_child_changed(init, child, status);
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);

@@ -51,7 +51,7 @@ void listen_at(struct liveness *liveness, const char *path) {
   accept_peers(liveness); /* closing the old listener would refuse peers that wait there */
   int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   bool bound = fd != -1 && bind_at(fd, path) && listen(fd, 128) == 0;
-  if (liveness->listener != -1) close(liveness->listener);
+  let_go(liveness->listener);
   liveness->listener = bound ? fd : -1;
   if (bound) return;
   say("sexton: cannot listen at ", path, ": peers will not notice at once when this container is killed\n");
@@ -69,7 +69,7 @@ size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t
 void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count) {
   for (size_t i = count; i-- > 0;) {
     if (polled[at + 1 + i].revents == 0) continue;
-    close(liveness->peers[i]);
+    let_go(liveness->peers[i]);
     liveness->peers[i] = liveness->peers[--liveness->count];
   }
   if (polled[at].revents) accept_peers(liveness);

@@ -10,7 +10,7 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op) {
   reflexes->until = NEVER;
   reflexes->mains_child = op->limit > 0 ? op->id : 0;
   if (op->count == 0) return; /* the connections stay for a time without a supervisor */
-  while (reflexes->count > 0) close(reflexes->mains[--reflexes->count].fd); /* -1 has no effect: close(2) */
+  while (reflexes->count > 0) let_go(reflexes->mains[--reflexes->count].fd);
   reflexes->signal = op->signal;
   reflexes->ends_with_lost = op->index;
   reflexes->holds = op->holds;
@@ -46,7 +46,8 @@ void read_notices(struct init *init) {
     struct watched_main *main = &reflexes->mains[i];
     char expected[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
     if (polled[i].fd != main->fd || polled[i].revents == 0) continue;
-    ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT);
+    /* To take a message would close what it carries. */
+    ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT | MSG_PEEK);
     if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
     char how = notice[NOTICE_BYTES - 2];
     make_notice(expected, main->host_id, how);
@@ -54,7 +55,7 @@ void read_notices(struct init *init) {
     if (is_whole && how == ENDS_FOR_GOOD) reflexes->final++;
     else if (is_whole && (how == ENDS_AS_ASKED || (how == ENDS && init->queue.count > 0))) reflexes->ended++;
     else reflexes->lost++;
-    close(main->fd);
+    let_go(main->fd);
     main->fd = -1;
     reflexes->ended_at = now_ms();
   }

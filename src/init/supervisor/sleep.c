@@ -19,7 +19,7 @@ static void fire(struct sleep *sleep, const char *what, const char *name) {
 }
 
 static void forget_peers(struct sleep *sleep) {
-  for (size_t i = 0; i < sleep->count; i++) close(sleep->peers[i]);
+  for (size_t i = 0; i < sleep->count; i++) let_go(sleep->peers[i]);
   sleep->count = 0;
   sleep->has_fired = sleep->is_asked = false;
 }

@@ -64,6 +64,16 @@ const char *find_text(const char *text, const char *part);
 /* Writes one line of three parts to stderr. A stalled stderr drops it, because init never blocks. */
 void say(const char *first, const char *second, const char *third);
 
+/* closer.c */
+/* The process that closes for init; 0: none runs. It is to be reaped. */
+extern pid_t closer;
+/* Closes a socket, at once or by `close_unread`; -1 has no effect. */
+void let_go(int fd);
+/* Starts the closer for what `let_go` has left, unless one runs. */
+void close_unread(void);
+/* Has the closer take the next message with its descriptors. False: not now, and the message stays. */
+bool take_message(int socket);
+
 /* processes.c */
 /* Signals a pid, or the group of a negative one. A signal that asks for an end also continues stopped processes. */
 void signal_target(pid_t target, int number);

@@ -1,0 +1,151 @@
+/** Descriptors in messages of others, whose close sleeps for an hour: TCP sockets that linger. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { FIXTURE_SOURCES } from '../helpers/paths.ts';
+import { send } from '../helpers/process.ts';
+import { waitFor } from '../helpers/wait.ts';
+import type { Supervisor } from './connection.ts';
+import { AGENT, attend, begin, connected, fallAsleep, onBench, type Scene } from './scripted.ts';
+
+const { SIGUSR1 } = constants.signals;
+
+const FORMS: Readonly<Record<string, readonly string[]>> = {
+  'one descriptor': ['1', '1'],
+  '253 descriptors in each of three messages': ['3', '253'],
+  'a socket that carries one': ['1', '1', 'nested'],
+};
+
+for (const [form, words] of Object.entries(FORMS)) {
+  onBench(`init outlives ${form} in a connection that it has accepted`, async (bench) => {
+    const scene = await begin(bench);
+    const path = bench.path('live');
+    scene.supervisor.commit('listen', path);
+    (await connected(path)).destroy();
+    await withPeer(['connect', path, ...words], async (peer) => {
+      await peer.says('connected');
+      await isThere(scene);
+      await sends(scene, peer);
+      peer.write('hang up\n');
+      await peer.says('closed');
+      await isThere(scene);
+    });
+    await endsAlone(scene);
+  });
+
+  onBench(`init outlives ${form} in a connection that waits to be accepted`, async (bench) => {
+    const scene = await begin(bench);
+    const path = bench.path('live');
+    scene.supervisor.commit('listen', path);
+    (await connected(path)).destroy();
+    send(scene.init.pid, 'SIGSTOP');
+    await withPeer(['connect', path, ...words], async (peer) => {
+      await sends(scene, peer);
+      peer.write('hang up\n');
+      await peer.says('closed');
+      await isThere(scene);
+    });
+  });
+
+  onBench(`init outlives ${form} from a peer that it watches, and from a main`, async (bench) => {
+    const scene = await begin(bench);
+    const dir = bench.path('shared');
+    mkdirSync(dir);
+    await withPeer(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
+      await peer.says('listening');
+      scene.supervisor.commit('watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`);
+      scene.supervisor.commit('end-with', 1, 1, 0, 0, 15, 2, 'f'.repeat(32), `${dir}/.main.sock`);
+      await isThere(scene);
+      await sends(scene, peer, 2);
+      // This lets go of the first connection.
+      scene.supervisor.commit('watch', 2, 0, 0, dir, 'web');
+      await isThere(scene);
+    });
+    await endsAlone(scene);
+  });
+
+  onBench(`init outlives ${form} from a peer while the supervisor sleeps`, async (bench) => {
+    const scene = await begin(bench);
+    const dir = bench.path('shared');
+    mkdirSync(dir);
+    await withPeer(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
+      await peer.says('listening');
+      scene.supervisor.commit('ack', 1, 'watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`);
+      await fallAsleep(scene);
+      await sends(scene, peer);
+      await isThere({ ...scene, supervisor: await scene.init.supervisor() });
+    });
+  });
+
+  onBench(`init outlives ${form} at NOTIFY_SOCKET, and reads on`, async (bench) => {
+    const scene = await attend(bench);
+    scene.supervisor.commit('notify', 1, 0, 'spawn', 1, 0, AGENT.length, ...AGENT);
+    await scene.supervisor.expect('spawned');
+    scene.init.write('echo "$NOTIFY_SOCKET;"\n');
+    const [, name = ''] = await waitFor('it has one', () => /@(.*);/.exec(scene.init.stdout()) ?? undefined);
+    await withPeer(['notify', name, ...words], async (peer) => {
+      await sends(scene, peer);
+      await isThere(scene);
+      scene.init.write('systemd-notify --no-block STATUS=after\n');
+      assert.deepEqual(await fieldsOf(scene.supervisor, 'notified'), ['1', '0', 'STATUS=after']);
+    });
+    await endsAlone(scene);
+  });
+}
+
+interface Peer {
+  output(): string;
+  says(text: string): Promise<void>;
+  write(text: string): void;
+}
+
+async function withPeer(words: readonly string[], body: (peer: Peer) => Promise<void>): Promise<void> {
+  const child = spawn('python3', [join(FIXTURE_SOURCES, 'lingering.py'), ...words], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const gone = new Promise((resolve) => child.once('close', resolve));
+  try {
+    await body({
+      output: () => output,
+      says: async (text) => void (await waitFor(`it says ${text}`, () => output.includes(text))),
+      write: (text) => child.stdin.write(text),
+    });
+  } finally {
+    child.kill('SIGKILL');
+    await gone;
+  }
+}
+
+/** The peer has sent to this many connections before init goes on, so that the copies of init are the last ones. */
+async function sends({ init }: Pick<Scene, 'init'>, peer: Peer, connections = 1): Promise<void> {
+  send(init.pid, 'SIGSTOP');
+  peer.write('send\n'.repeat(connections));
+  await waitFor('it has sent', () => peer.output().match(/sent/g)?.length === connections);
+  send(init.pid, 'SIGCONT');
+}
+
+/** A signal comes after what has happened to the sockets before it. */
+async function isThere({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>): Promise<void> {
+  send(init.pid, SIGUSR1);
+  while ((await fieldsOf(supervisor, 'signal'))[0] !== String(SIGUSR1));
+}
+
+/** No process of init itself counts as a stray. */
+async function endsAlone({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>): Promise<void> {
+  init.write('exit\n');
+  assert.deepEqual(await fieldsOf(supervisor, 'group-gone'), ['1', '0']);
+}
+
+/** Of the next such frame; init also reports the CONT that it gets. */
+async function fieldsOf(supervisor: Supervisor, name: string): Promise<readonly string[]> {
+  for (;;) {
+    const [got, , , ...fields] = await supervisor.next();
+    if (got === name) return fields;
+  }
+}
