@@ -29,7 +29,7 @@ export function activityName(activity: Activity): string {
   return activity === 'kill' ? 'after KILL' : NAMES[activity];
 }
 
-/** Without a name, by its first member; the session tells such pods apart. */
+/** The first member names a pod that has no name; the session tells such pods apart. */
 export function podName({ pod, members: [first] }: PodStop): string {
   if (pod !== '') return pod;
   return `pod of ${first?.name}${first?.session === undefined ? '' : ` (session ${first.session})`}`;

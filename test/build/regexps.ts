@@ -96,7 +96,7 @@ const searched: { search?: () => void } = {};
 const CONTEXT = createContext(searched);
 const SEARCH = new Script('search()');
 
-/** By CPU time, twice: a machine that stands still slows nothing down. */
+/** Measured twice as CPU time: a machine that stands still slows nothing down. */
 function isSlow(regexp: RegExp, text: string): boolean {
   searched.search = () => void text.replace(regexp, '');
   return [1, 2].every(() => {

@@ -20,7 +20,7 @@ const GRACE = { GraceMs: 20_000 };
 const KILLED = { ExitCode: 137, Signal: 'SIGKILL' };
 const BY_TERM = { ExitCode: 143, Signal: 'SIGTERM' };
 
-/** As a member writes it to its termination log. */
+/** The line that a member writes to its termination log. */
 function evidenceOf(name: string, { role = 'main', asked, died, more }: Life): object {
   const stop = asked && {
     StopReason: asked[1],

@@ -66,6 +66,7 @@ export const WRONG_INPUTS: readonly WrongInput[] = [
   ...readInputs(readFileSync(join(import.meta.dirname, 'inputs.txt'), 'utf8')),
   inFile('YAML nested a thousand deep', 'sexton.yaml', `drain: ${nested(1_000)}\n`, TOO_DEEP),
   inFile('YAML nested 20,000 deep', 'sexton.yaml', `drain: ${nested(20_000)}\n`, TOO_DEEP),
+  inFile('YAML of 8,000 keys in a line', 'sexton.yaml', `{"a${'": "'.repeat(8_000)} "": {"a": 1}}`, TOO_DEEP),
   inFile('JSON nested 20,000 deep', 'sexton.json', `{"drain": ${nested(20_000)}}`, TOO_DEEP),
   inFile(
     'a drain that is longer than the grace period of the file',
