@@ -184,7 +184,9 @@ describe('the evidence', () => {
     );
     const stopped = testimony(new Life(main({ startAfter: [gate] })).signal(15));
     assert.equal(stopped.Summary, 'never started: stopped before (signal TERM), exit code 143');
-    assert.equal(testimony(new Life(main({}, { errno: 'ENOENT' }))).Summary, 'never started: ENOENT, exit code 127');
+    const absent = new Life(main({}, { errno: 'ENOENT' }));
+    assert.equal(testimony(absent).Summary, 'never started: app: ENOENT, exit code 127');
+    assert.ok(absent.logs.includes('error: cannot start app: ENOENT'));
   });
 
   it('the evidence outlives the supervisor', () => {
