@@ -12,7 +12,6 @@
  */
 import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
-import { OVERTAKEN } from '../core/exit.ts';
 import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
@@ -29,7 +28,7 @@ import type { Clock, Timer } from './clock.ts';
 import { type Means, planOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import type { Hello, Host, HostCommand, HostEvent } from './host/host.ts';
-import { errnoText, eventOf, programOf } from './host/host-events.ts';
+import { eventOf, programOf } from './host/host-events.ts';
 import type { Log } from './log/log.ts';
 import { TerminationLogWriter } from './log/termination-log.ts';
 import type { Machine } from './machine.ts';
@@ -251,13 +250,12 @@ export class Supervisor {
   }
 
   #onHostEvent(event: HostEvent): void {
-    const { member, clock, log, program: asked } = this.#options;
-    if (event.type === 'spawnFailed' && event.errno !== OVERTAKEN)
-      log.say('error', `cannot start ${asked.argv[0]}: ${errnoText(event.errno)}`);
+    const { member, clock, program: asked } = this.#options;
     const now = clock.now();
     const at = instantAt(now, Math.min(event.at, now.mono));
     if (event.type === 'endWritten') return this.#onEndWritten(event, { ...at, wall: event.wall });
-    const program = this.#state && programOf(member, this.#state, event);
+    const helper = this.#state && programOf(member, this.#state, event);
+    const program = event.type === 'spawnFailed' ? asked.argv[0] : helper;
     this.#dispatch(eventOf(event, at, this.#isOomKill(event), program), { ack: event.seq });
   }
 

@@ -136,7 +136,7 @@ export class ScriptedHost {
   #spawn(id: number): void {
     this.#script = this.#scriptOf?.(id) ?? this.#script;
     const { errno, endsAfterMs, code = 0 } = this.#script;
-    if (errno !== undefined) return this.#at(this.#nowMs, { type: 'spawnFailed', id, errno });
+    if (errno !== undefined) return this.#at(this.#nowMs, { type: 'spawnFailed', id, errno, why: `app: ${errno}` });
     this.#at(this.#nowMs, { type: 'spawned', id, pid: 100 + id });
     if (endsAfterMs !== undefined) this.end(id, { code, signal: undefined }, this.#nowMs + endsAfterMs);
   }

@@ -107,29 +107,23 @@ describe('a plain command', { concurrency: atOnce(2) }, () => {
 });
 
 describe('the termination log of a plain command', { concurrency: atOnce(2) }, () => {
-  evidence('is left alone by a success that nobody has asked for', async (stage, log) => {
-    for (const options of [{}, { bare: true }]) {
-      const container = start(stage, log, { ...options, command: asTini(options, ['sh', '-c', 'exit 0']) });
-      assert.equal((await container.exit()).status, 0);
+  evidence('is left alone by an end that nobody has asked for', async (stage, log) => {
+    for (const [options, code] of [
+      [{}, 0],
+      [{ bare: true }, 0],
+      [{}, 4],
+      [{ bare: true }, 4],
+    ] as const) {
+      const container = start(stage, log, { ...options, command: asTini(options, ['sh', '-c', `exit ${code}`]) });
+      assert.equal((await container.exit()).status, code);
       assert.equal(readFileSync(log, 'utf8'), '');
       assert.equal(container.stderr(), '');
     }
   });
 
-  evidence('has a failure', async (stage, log) => {
-    for (const options of [{}, { bare: true }]) {
-      writeFileSync(log, '');
-      const container = start(stage, log, { ...options, command: asTini(options, ['sh', '-c', 'exit 4']) });
-      assert.equal((await container.exit()).status, 4);
-      const { Summary, Reason, ExitCode, ContainerExitCode } = readEvidence(log);
-      assert.equal(Summary, 'ended by itself, exit code 4');
-      assert.deepEqual([Reason, ExitCode, ContainerExitCode], ['error', 4, 4]);
-    }
-  });
-
   evidence('has a command that cannot be started', async (stage, log) => {
     assert.equal((await start(stage, log, { command: ['/does/not/exist'] }).exit()).status, 127);
-    assert.equal(readEvidence(log).Summary, 'never started: ENOENT, exit code 127');
+    assert.match(readEvidence(log).Summary, /^never started: \/does\/not\/exist: not found; check .*, exit code 127$/);
   });
 
   evidence('has a stop, whose end is a success', async (stage, log) => {

@@ -1,16 +1,17 @@
 /** The evidence of real members: in the termination log, in the log and in the tombstone. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
-import { AWAKE, type ContainerOptions, startContainer } from '../helpers/container.ts';
+import { AWAKE, type ContainerOptions, isSupervisor, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
 import { member } from '../helpers/member.ts';
-import { send } from '../helpers/process.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { NO_MOUNTS, readEvidence, withTerminationLog } from '../helpers/termination-log.ts';
-import { readTimeline } from '../helpers/timeline.ts';
-import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
+import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
+import { readTombstone, waitForRunning, waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
+import { copySexton } from '../stops/copy.ts';
 
 function start(stage: Stage, options: ContainerOptions): ReturnType<typeof startContainer> {
   const { scratch } = stage;
@@ -159,13 +160,64 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
         [theirs, 'out of paper\n'],
       ] as const) {
         writeFileSync(file, words);
-        const container = start(stage, { inside: withTerminationLog(stage, file), command: ['sh', '-c', 'exit 4'] });
-        assert.equal((await container.exit()).status, 4);
+        const container = start(stage, { inside: withTerminationLog(stage, file), command: ['/nope'] });
+        assert.equal((await container.exit()).status, 127);
       }
-      assert.equal(readEvidence(ours).Summary, 'ended by itself, exit code 4');
+      assert.match(readEvidence(ours).Summary, /^never started: \/nope: not found; check .*, exit code 127$/);
       assert.equal(readFileSync(theirs, 'utf8'), 'out of paper\n');
     },
     { notInPodman: NO_MOUNTS },
+  );
+
+  scenario('the termination log stays empty for a command that fails by itself, awake or asleep', async (stage) => {
+    const { scratch } = stage;
+    for (const flags of [AWAKE, ['--sleep-after', '100ms']]) {
+      const name = flags[1] ?? '';
+      const [log, end] = [scratch.path(`log-${name}`), scratch.path(`end-${name}`)];
+      const command = member(stage, name, { after: end, run: 1, exit: 4 });
+      // As a restart in place leaves it.
+      writeFileSync(log, '{"Summary":"asked to stop (restart requested)"}\n');
+      const container = start(stage, { flags: ['--termination-log', log, ...flags], command });
+      await waitForEvent(scratch.log, name, 'Started');
+      if (flags !== AWAKE)
+        await waitFor('it sleeps', async () => !childrenOf(await container.pid1()).some(isSupervisor));
+      writeFileSync(end, '');
+      assert.equal((await container.exit()).status, 4);
+      assert.equal(readFileSync(log, 'utf8'), '');
+    }
+  });
+
+  scenario(
+    'the termination log of a container without a supervisor keeps what the application has left',
+    async (stage) => {
+      const { scratch } = stage;
+      const [log, end] = [scratch.path('termination'), scratch.path('end')];
+      for (const [name, words] of [
+        ['silent', ''],
+        ['talker', `echo out of paper > ${log};`],
+      ] as const) {
+        rmSync(end, { force: true });
+        const copy = copySexton(scratch);
+        const flags = ['--name', name, '--graveyard', scratch.graveyard, ...AWAKE];
+        const script = `while ! test -e ${end}; do sleep 0.05; done; ${words} exit 4`;
+        const container = startContainer(scratch, {
+          bare: true,
+          env: { SEXTON_TERMINATION_LOG: log },
+          command: [copy.sexton, 'run', ...flags, '--', 'sh', '-c', script],
+        });
+        await waitForRunning(scratch.graveyard, [name]);
+        const supervisor = await container.supervisor();
+        copy.remove('app');
+        send(supervisor, 'SIGKILL');
+        await waitFor('init goes on alone', () => container.stderr().includes('goes on without it'));
+        writeFileSync(end, '');
+        assert.equal((await container.exit()).status, 4);
+        const left = readFileSync(log, 'utf8');
+        if (words === '') assert.match(left, /^{"Summary":"ended without a supervisor \(.*\), exit code 4",/);
+        else assert.equal(left, 'out of paper\n');
+        copy.remove();
+      }
+    },
   );
 
   scenario('the termination log is made only on request, and an unwritable one is reported', async (stage) => {

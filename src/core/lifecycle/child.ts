@@ -13,11 +13,12 @@ import { endAsWritten, endLife, finishMember } from './stop/end.ts';
 /** Ends the member. A command that ran before and lacks only resources now counts as one that died. */
 export function onSpawnFailed(
   draft: Draft,
-  { id, errno }: Event & { type: 'spawnFailed' },
+  { id, errno, why = errno }: Event & { type: 'spawnFailed' },
   child: (Child & { is: 'spawning' }) | (Child & { is: 'unstarted' }),
 ): void {
   if (errno === OVERTAKEN) return undoSpawn(draft, child);
-  note(draft, 'start failed', { Error: errno });
+  note(draft, 'start failed', { Error: errno, Why: why });
+  say(draft, 'error', `cannot start ${why}`);
   const status = draft.config.startFailureCode ?? statusOfErrno(errno);
   if (id === 1 || !PASSING.has(errno)) return finishMember(draft, { status, reason: 'error', exit: undefined });
   const exit = { code: status, signal: undefined };

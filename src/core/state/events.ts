@@ -22,7 +22,8 @@ export type HostReport =
    * `errno` is a name (`ENOENT`), or a number that the host has no name for. `ECANCELED`: an unacknowledged stop
    * request prevented the start; nothing was started, and the id is still free.
    */
-  | { readonly type: 'spawnFailed'; readonly id: number; readonly errno: string }
+  /** `why`: the program, and the error in words. */
+  | { readonly type: 'spawnFailed'; readonly id: number; readonly errno: string; readonly why?: string }
   /** The time of `killAt`, or the grace period of `fallback`, has ended, and the host has KILLed the group of `id`. */
   | { readonly type: 'overdue'; readonly id: number }
   /** The child was reaped. Exactly one of `code` and `signal` is not `undefined`. */

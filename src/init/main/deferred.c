@@ -36,10 +36,13 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
   }
 }
 
-/* A stop is recorded from its beginning, because the platform may kill the whole container before its end. */
+/*
+ * A stop is recorded from its beginning, because the platform may kill the whole container before its end. Of the ends
+ * without one only a KILL needs an explanation.
+ */
 static bool owes_evidence(const struct init *init) {
   bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
-  return (stops || init->children.last_status > 0) && has_termination_log();
+  return (stops || init->children.last_status == 128 + SIGKILL) && has_termination_log();
 }
 
 /* Without Node init says so once, and does what it can do alone. */

@@ -21,29 +21,38 @@ static void add_quoted(struct text *text, const char *part, size_t most) {
     text->bytes[text->used++] = *part == '"' || *part == '\\' || *part < ' ' || *part > '~' ? '?' : *part;
 }
 
-static int open_log(char *const *env, int flags) {
+static int open_log(char *const *env) {
   static const char variable[] = "SEXTON_TERMINATION_LOG=/";
-  flags |= O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
+  int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC;
   for (; *env; env++)
     if (starts_with(*env, variable)) return open(*env + strlen(variable) - 1, flags | O_CREAT, 0644);
   return open("/dev/termination-log", flags);
 }
 
-/* `flags`: O_TRUNC where the content belongs to this life. Otherwise only an empty file is written. */
-static void leave_summary(char *const *env, int flags, const char *const parts[4], const char *reason, int code) {
-  struct text text = {.used = 0};
+static const char OURS[] = "{\"Summary\":\"";
+
+/* Whether the file is empty, or has one line of sexton alone: the words of the application come first. */
+static bool is_free(int fd) {
+  char there[4096] = "";
   struct stat about;
+  if (fstat(fd, &about) == -1 || !S_ISREG(about.st_mode)) return false;
+  ssize_t n = pread(fd, there, sizeof there, 0);
+  return n == 0 || (n == about.st_size && starts_with(there, OURS) && memchr(there, '\n', (size_t)n) == there + n - 1);
+}
+
+static void leave_summary(char *const *env, const char *const parts[4], const char *reason, int code) {
+  struct text text = {.used = 0};
   char digits[12];
   /* Only PID 1 ends the container. */
-  int fd = getpid() == 1 ? open_log(env, flags) : -1;
+  int fd = getpid() == 1 ? open_log(env) : -1;
   if (fd == -1) return;
   put_digits(digits, (uint64_t)code, 1);
-  add(&text, "{\"Summary\":\"");
+  add(&text, OURS);
   for (int i = 0; i < 4; i++) add_quoted(&text, parts[i], i == 2 ? 600 : 200);
   const char *const rest[] = {", exit code ", digits, "\",\"Version\":1,", reason, "\"ExitCode\":", digits,
                               ",\"ContainerExitCode\":", digits, "}\n"};
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) add(&text, rest[i]);
-  if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0 && write(fd, text.bytes, text.used) == -1)
+  if (is_free(fd) && (ftruncate(fd, 0) == -1 || write(fd, text.bytes, text.used) == -1))
     say("sexton: cannot write the termination log\n", "", "");
   close(fd);
 }
@@ -51,11 +60,11 @@ static void leave_summary(char *const *env, int flags, const char *const parts[4
 void refuse(char *const *env, const char *first, const char *second, const char *third) {
   say(first, second, third);
   const char *const parts[] = {"never started: ", first + strlen("sexton: "), second, third};
-  leave_summary(env, 0, parts, "\"Reason\":\"never-started\",", 125);
+  leave_summary(env, parts, "\"Reason\":\"never-started\",", 125);
 }
 
 void leave_end(char *const *env, const char *why, int code) {
   const char *const parts[] = {"ended without a supervisor (", why, ")", ""};
   say("sexton: the application has ended without a supervisor: ", why, "\n");
-  leave_summary(env, O_TRUNC, parts, "", code);
+  leave_summary(env, parts, "", code);
 }

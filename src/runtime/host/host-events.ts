@@ -12,8 +12,8 @@ import { MAX_OUTPUT_BYTES } from './frames.ts';
 import type { EndWritten, HelperEnded, HostEvent } from './host.ts';
 
 /**
- * `oom`: of a KILL, the kernel's OOM killer was at work since the last one. `program`: what a helper was to run;
- * undefined: its task is forgotten.
+ * `oom`: of a KILL, the kernel's OOM killer was at work since the last one. `program`: what a helper or the child was to
+ * run; undefined: its task is forgotten.
  */
 export function eventOf(
   { seq: _seq, ...report }: Exclude<HostEvent, EndWritten>,
@@ -24,6 +24,8 @@ export function eventOf(
   switch (report.type) {
     case 'exited':
       return { ...report, at, oom };
+    case 'spawnFailed':
+      return { ...report, at, why: `${program}: ${errnoText(report.errno)}` };
     case 'helperEnded': {
       const { id, code } = report;
       return {
@@ -65,7 +67,7 @@ function outputOf({ output }: HelperEnded): string {
   return Buffer.byteLength(output) < MAX_OUTPUT_BYTES ? output : `${output.trimEnd()} ...`;
 }
 
-export function errnoText(errno: string): string {
+function errnoText(errno: string): string {
   return ERRNO_TEXTS[errno] ?? errno;
 }
 

@@ -6,7 +6,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { TerminationLog } from '../../config/run-config.ts';
 import type { MemberConfig } from '../../core/config.ts';
 import { formatEvidence, MAX_EVIDENCE_BYTES, refusalOf } from '../../core/format/evidence.ts';
-import { evidenceOf } from '../../core/lifecycle/stop/record.ts';
+import { evidenceOf, terminationMessageOf } from '../../core/lifecycle/stop/record.ts';
 import type { State } from '../../core/state/state.ts';
 import { withTimeout } from '../timeouts.ts';
 import type { Log } from './log.ts';
@@ -47,7 +47,7 @@ export class TerminationLogWriter {
     const { member, terminationLog, log } = this.#options;
     if (terminationLog === undefined || state === undefined) return;
     this.#latest = undefined;
-    const text = formatEvidence(evidenceOf(member, state));
+    const text = terminationMessageOf(member, state);
     const written = Promise.resolve(this.#writing).then(() => write(terminationLog, text));
     const trouble = (await withTimeout(written, MAX_WRITING_MS))
       ? `${terminationLog.path} does not answer: exiting without writing the evidence`

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { EXIT } from '../../../src/core/exit.ts';
 import { type Evidence, formatEvidence, MAX_EVIDENCE_BYTES } from '../../../src/core/format/evidence.ts';
-import { evidenceOf } from '../../../src/core/lifecycle/stop/record.ts';
+import { evidenceOf, terminationMessageOf } from '../../../src/core/lifecycle/stop/record.ts';
 import { peers } from '../arbitraries.ts';
 import { anything, member, performAny, script } from '../arbitraries-actions.ts';
 import { alive, command, dead, fixed, mainConfig, probes, sidecarConfig } from '../helpers.ts';
@@ -59,6 +59,17 @@ describe('the evidence', () => {
     );
     const other = new Life(main({ gracePeriodMs: 10_000 }, { on: { 15: 'ignores' } })).signal(15).pass(100);
     assert.equal(testimony(other.killChild({ oom: false })).ForcedBy, 'an unknown sender');
+  });
+
+  it('the termination message is empty for a command that failed by itself, and for no other end', () => {
+    const said = (life: Life): string => terminationMessageOf(life.config, life.passUntilGone().state);
+    const running = (): Life => new Life(main({ restart: 'never' })).pass(1_000);
+    for (const failed of [running().endChild(3), running().interruptChild(11)]) assert.equal(said(failed), '');
+    const killed = [true, false].map((oom) => running().killChild({ oom }));
+    const asked = new Life(main({ drain: fixed(1_000) })).signal(15).endChild(3);
+    const sick = new Life(main(probes({ liveness: { failures: 1 } }), { actions: { liveness: ['never'] } }));
+    const others = [...killed, asked, sick, running().endChild(0), new Life(main({}, { errno: 'ENOENT' }))];
+    for (const life of others) assert.match(said(life), /^{"Summary":/);
   });
 
   it('the evidence of a command that ended by itself mentions no stop', () => {
@@ -184,7 +195,9 @@ describe('the evidence', () => {
     );
     const stopped = testimony(new Life(main({ startAfter: [gate] })).signal(15));
     assert.equal(stopped.Summary, 'never started: stopped before (signal TERM), exit code 143');
-    assert.equal(testimony(new Life(main({}, { errno: 'ENOENT' }))).Summary, 'never started: ENOENT, exit code 127');
+    const absent = new Life(main({}, { errno: 'ENOENT' }));
+    assert.equal(testimony(absent).Summary, 'never started: app: ENOENT, exit code 127');
+    assert.ok(absent.logs.includes('error: cannot start app: ENOENT'));
   });
 
   it('the evidence outlives the supervisor', () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../../src/core/config.ts';
-import { formatEvidence } from '../../../src/core/format/evidence.ts';
 import { formatTombstone } from '../../../src/core/format/tombstone.ts';
 import { reduce, reduceAll } from '../../../src/core/lifecycle/lifecycle.ts';
 import { fillPlaces } from '../../../src/core/lifecycle/prepared/placeholders.ts';
@@ -15,7 +14,7 @@ import {
   preparedStop,
 } from '../../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { endWithMains, isUnchanged } from '../../../src/core/lifecycle/prepared/reflexes.ts';
-import { evidenceOf, tombstoneOf } from '../../../src/core/lifecycle/stop/record.ts';
+import { terminationMessageOf, tombstoneOf } from '../../../src/core/lifecycle/stop/record.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { PeerView } from '../../../src/core/state/peer.ts';
 import type { State } from '../../../src/core/state/state.ts';
@@ -60,7 +59,7 @@ function checkEnd(config: MemberConfig, before: State, end: PreparedEnd, events:
   const what = `${end.prelude} ${code}`;
   assert.equal(fill(end.text, course), formatTombstone(tombstoneOf(config, state)), what);
   assert.equal(fillPlaces(end.log, course), log, what);
-  assert.equal(fillPlaces(end.evidence, course), formatEvidence(evidenceOf(config, state)), what);
+  assert.equal(fillPlaces(end.evidence, course), terminationMessageOf(config, state), what);
   assert.deepEqual(deeds, [{ type: 'exit', code: end.code === 'same' ? code : end.code }], what);
   assert.equal(state.child.is === 'gone' && state.child.final, end.final, what);
 }
@@ -170,9 +169,10 @@ describe('a prepared end', () => {
         log !== '',
         evidence !== '',
       ]);
+    // A command that fails by itself leaves no evidence.
     assert.deepEqual(codes({}), [
       ['same', true, true],
-      ['same', true, true],
+      ['same', true, false],
     ]);
     const none = [undefined, false, false];
     assert.deepEqual(codes({ needsSupervisor: true }), [none, none]);

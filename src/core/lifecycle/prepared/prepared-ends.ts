@@ -5,7 +5,6 @@
  */
 import type { MemberConfig } from '../../config.ts';
 import { SIGNAL_EXIT } from '../../exit.ts';
-import { formatEvidence } from '../../format/evidence.ts';
 import { padded, tombstoneText } from '../../format/tombstone.ts';
 import { stopTable } from '../../ladder.ts';
 import { SIGTERM } from '../../signals.ts';
@@ -14,7 +13,7 @@ import type { Effect, Event } from '../../state/events.ts';
 import type { State } from '../../state/state.ts';
 import { rfc3339Milliseconds } from '../../time.ts';
 import { reduce } from '../lifecycle.ts';
-import { evidenceOf, tombstoneOf } from '../stop/record.ts';
+import { terminationMessageOf, tombstoneOf } from '../stop/record.ts';
 import { type Course, fillPlaces, type Sample, templatesOf } from './placeholders.ts';
 import { type EndWith, isIdle } from './reflexes.ts';
 
@@ -306,7 +305,7 @@ function outcomeOf(
     moments,
     code: after.child.status,
     graceMs,
-    texts: [tombstoneText(tombstoneOf(config, after)), log, formatEvidence(evidenceOf(config, after))],
+    texts: [tombstoneText(tombstoneOf(config, after)), log, terminationMessageOf(config, after)],
     final: after.child.final,
     exit: deed.code,
   };

@@ -6,6 +6,7 @@ import {
   type Connections,
   type Evidence,
   type Forcer,
+  formatEvidence,
   MAX_EVIDENCE_TEXT,
   type PhaseTime,
   summaryOf,
@@ -120,6 +121,17 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Died: chronicle.died,
   });
   return { Summary: cleanText(summaryOf(evidence, chronicle), MAX_EVIDENCE_TEXT), ...evidence };
+}
+
+/**
+ * What the platform shows of the end. The exit code says all that sexton knows of a command that has failed by itself,
+ * and where this is empty the platform may show the command's own last lines.
+ */
+export function terminationMessageOf(config: MemberConfig, state: State): string {
+  const evidence = evidenceOf(config, state);
+  const { Reason, StopReason, Born } = evidence;
+  const failedByItself = Reason === 'error' && StopReason === undefined && Born !== undefined;
+  return failedByItself ? '' : formatEvidence(evidence);
 }
 
 function unfinishedOf(config: MemberConfig, state: State): Pick<Evidence, 'Unfinished' | 'WaitsFor'> {
