@@ -2,7 +2,7 @@
 import type { Finding, Severity } from './finding.ts';
 import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
-import { budgetsOf, joinedOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
+import { budgetsOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
 import type { Place, Source } from './input/source.ts';
 import { type Input, type Inputs, readInputs } from './input/texts.ts';
 import type { Cases, Kind, Rule, Scenario } from './rules/rule.ts';
@@ -51,8 +51,12 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
   }
   const guarded = new Map<Other, Workload[]>();
   for (const workload of objects.workloads)
-    for (const budget of budgetsOf(workload, objects)) guarded.set(budget, [...(guarded.get(budget) ?? []), workload]);
-  for (const budget of joinedOf(objects, 'PodDisruptionBudget')) {
+    for (const budget of budgetsOf(workload, objects)) {
+      const own = guarded.get(budget);
+      if (own === undefined) guarded.set(budget, [workload]);
+      else own.push(workload);
+    }
+  for (const budget of objects.budgets) {
     const { source, object, name } = budget;
     const near = nearest(source, guarded.get(budget) ?? [], ({ pod }) => pod.source);
     const about = { budget, workloads: near, objects };

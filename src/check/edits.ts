@@ -36,10 +36,10 @@ export function insertKey(source: Source, map: LocatedMap, key: string, value: D
   const isWord = first.value.kind === 'scalar' && !isNothing(first.value);
   const isOneLine = isWord && positionAt(source, first.value.end).line === line;
   if (!isOneLine && before.trim() === '')
-    return [insertion(source, aboveComments(source, line), `${before}${name(false)}${lineEnd(source)}`)];
-  if (!isOneLine) return [insertion(source, start, `${name(false)}${lineEnd(source)}${indent}`)];
+    return [insertion(source, aboveComments(source, line), `${before}${name(false)}${source.lineEnd}`)];
+  if (!isOneLine) return [insertion(source, start, `${name(false)}${source.lineEnd}${indent}`)];
   const end = lineStart(source, line) + lineText(source, line).length;
-  return [insertion(source, end, `${lineEnd(source)}${indent}${name(false)}`)];
+  return [insertion(source, end, `${source.lineEnd}${indent}${name(false)}`)];
 }
 
 /** A value where nothing stands behind the colon, which Kubernetes takes for no key. */
@@ -65,7 +65,7 @@ export function insertItems(source: Source, list: LocatedList, index: number, it
   const { line, column } = positionAt(source, item.start);
   const before = lineText(source, line).slice(0, column - 1);
   if (!/^\s*-\s+$/.test(before)) return [];
-  const lines = texts.map((text) => `${before}${text}${lineEnd(source)}`);
+  const lines = texts.map((text) => `${before}${text}${source.lineEnd}`);
   const start = index === 0 ? aboveComments(source, line) : lineStart(source, line);
   return [insertion(source, start, lines.join(''))];
 }
@@ -116,10 +116,6 @@ const RESERVED = /^(y|n|yes|no|on|off|true|false|null)$/i;
 /** A word that YAML 1.1 reads as a text, wherever it stands. */
 function isPlain(text: string): boolean {
   return /^(-{0,2}[A-Za-z_/][-A-Za-z0-9_./=]*|--|\d+(ms|s|m|h))$/.test(text) && !RESERVED.test(text);
-}
-
-function lineEnd({ text }: Source): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
 export function applied(text: string, edits: readonly Edit[]): string {

@@ -9,7 +9,7 @@
  */
 import type { Finding, Ignore, Unused } from './finding.ts';
 import type { Located, Range } from './input/located.ts';
-import { annotationsOf, joinedOf, type Objects, type Root } from './input/objects.ts';
+import { annotationsOf, type Objects, type Root } from './input/objects.ts';
 import { lineStart, lineText, positionAt, type Source } from './input/source.ts';
 import type { Inputs } from './input/texts.ts';
 import { RULE_IDS } from './rules/table.ts';
@@ -99,7 +99,7 @@ export function ignoresOf({ roots, stages }: Inputs, objects: Objects): readonly
     ...[...Map.groupBy(roots, ({ source }) => source)].flatMap(([source, own]) => commentIgnores(source, own)),
     ...stages.flatMap(({ source }) => commentIgnores(source, [])),
     ...objects.workloads.flatMap(({ object, pod }) => annotationIgnores(pod.source, object)),
-    ...joinedOf(objects, 'PodDisruptionBudget').flatMap(({ object, source }) => annotationIgnores(source, object)),
+    ...objects.budgets.flatMap(({ object, source }) => annotationIgnores(source, object)),
   ];
 }
 

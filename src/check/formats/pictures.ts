@@ -7,20 +7,21 @@ import { type Finding, SEVERITIES } from '../finding.ts';
 import { positionAt } from '../input/source.ts';
 import { ruleNamed } from '../rules/table.ts';
 import { intervalText } from '../stop/interval.ts';
-import { findingsOf, otherFindings, placeText, summaryOf } from './text.ts';
+import { findingsByWorkload, placeText, summaryOf } from './text.ts';
 import { endText, timelineChart, timelineSentence } from './timeline.ts';
 
 export function workloadSvg(one: CheckedWorkload, result: Result): string {
   const { timeline } = one.view;
-  const chart = timelineChart(timeline, findingsOf(one.workload, result));
+  const chart = timelineChart(timeline, findingsByWorkload(result).get(one.workload) ?? []);
   return chartSvg(`How ${nameOf(one)} will stop`, timelineSentence(timeline), chart);
 }
 
 export function checkPage(result: Result): string {
   const { workloads } = result;
-  const own = new Map(workloads.map((one) => [one, findingsOf(one.workload, result)]));
-  const rest = otherFindings(result);
-  const worst = workloads.toSorted((a, b) => worstOf(own.get(b) ?? []) - worstOf(own.get(a) ?? []));
+  const found = findingsByWorkload(result);
+  const own = ({ workload }: CheckedWorkload): readonly Finding[] => found.get(workload) ?? [];
+  const rest = found.get(undefined) ?? [];
+  const worst = workloads.toSorted((a, b) => worstOf(own(b)) - worstOf(own(a)));
   const [only] = workloads;
   const named = workloads.length === 1 && only !== undefined ? nameOf(only) : `${workloads.length} workloads`;
   const unreadable = result.unreadable.map(({ path, line, why }) => [placeText(cleanText(path), line), cleanText(why)]);
@@ -29,7 +30,7 @@ export function checkPage(result: Result): string {
     ...sectionsHtml(
       worst,
       (one) => `${nameOf(one)} in ${cleanText(one.workload.pod.source.path)}`,
-      (one) => workloadHtml(one, own.get(one) ?? []),
+      (one) => workloadHtml(one, own(one)),
       (count) => `${count} more workloads are not drawn; check fewer files to see them.`,
     ),
     ...(rest.length === 0 ? [] : [`<h2>Other findings</h2>\n${findingsTable(rest)}`]),

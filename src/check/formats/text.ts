@@ -2,8 +2,7 @@
 import { chartLines, type TextStyle } from '../../report/text.ts';
 import type { Result } from '../check.ts';
 import type { Finding, Severity } from '../finding.ts';
-import type { Workload } from '../input/objects.ts';
-import { positionAt } from '../input/source.ts';
+import { positionAt, type Source } from '../input/source.ts';
 import { ruleNamed } from '../rules/table.ts';
 import { timelineChart } from './timeline.ts';
 
@@ -11,17 +10,18 @@ const COLOURS: Readonly<Record<Severity, string>> = { error: '31', warning: '33'
 
 export function textOf(result: Result, style: TextStyle, withTimeline: boolean): string {
   const parts: string[] = [];
+  const found = findingsByWorkload(result);
   for (const { workload, view } of result.workloads) {
     const subject = `${workload.kind}/${workload.name}`;
-    const own = findingsOf(workload, result);
-    if (own.length === 0) continue;
+    const own = found.get(workload);
+    if (own === undefined) continue;
     const grace = `terminationGracePeriodSeconds ${workload.pod.graceSeconds}${workload.pod.graceAt === undefined ? ' (default)' : ''}`;
     const hasMoments = own.some(({ atMs }) => atMs !== undefined);
     const drawn =
       withTimeline && hasMoments ? [`\n${chartLines(timelineChart(view.timeline, own), style).join('\n')}\n`] : [];
     parts.push([`${clean(subject)}  ${grace}\n`, ...drawn, ...own.map((one) => line(one, style))].join(''));
   }
-  const rest = otherFindings(result).map((one) => line(one, style));
+  const rest = (found.get(undefined) ?? []).map((one) => line(one, style));
   const unread = result.unreadable.map(
     ({ path, line: at, why }) => `${placeText(clean(path), at)} not read: ${clean(why)}\n`,
   );
@@ -44,16 +44,13 @@ function byRule(findings: readonly Finding[]): string {
   return sorted.map(([rule, count]) => `${`${count}`.padStart(width)} ${rule} ${ruleNamed(rule).title}\n`).join('');
 }
 
-export function findingsOf({ kind, name, object, pod }: Workload, { findings }: Result): readonly Finding[] {
-  return findings.filter(
-    ({ subject, subjectAt: { source, start } }) =>
-      subject === `${kind}/${name}` && source === pod.source && start === object.start,
+/** undefined: those of Compose services, Dockerfiles and budgets. */
+export function findingsByWorkload({ findings, workloads }: Result) {
+  const keyOf = (subject: string, { path }: Source, start: number): string => `${path}\n${start} ${subject}`;
+  const byKey = new Map(
+    workloads.map(({ workload: one }) => [keyOf(`${one.kind}/${one.name}`, one.pod.source, one.object.start), one]),
   );
-}
-
-export function otherFindings(result: Result): readonly Finding[] {
-  const told = new Set(result.workloads.flatMap(({ workload }) => findingsOf(workload, result)));
-  return result.findings.filter((finding) => !told.has(finding));
+  return Map.groupBy(findings, ({ subject, subjectAt: { source, start } }) => byKey.get(keyOf(subject, source, start)));
 }
 
 function line({ rule, severity, message, place, edits }: Finding, { colours }: TextStyle): string {

@@ -3,6 +3,7 @@ import type { Entry, Located, LocatedMap } from './located.ts';
 import { at, entriesAt, itemsAt, textAt, textsAt, textsOf, wholeAt } from './located.ts';
 import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
+import { type IsTogether, togetherIn } from './together.ts';
 
 export interface Workload {
   readonly kind: WorkloadKind;
@@ -57,16 +58,13 @@ type JoinedKind = keyof typeof JOINED;
 
 export interface Objects {
   readonly workloads: readonly Workload[];
-  readonly joined: ReadonlyMap<string, readonly Other[]>;
-  /** Services and budgets, by one label that they all select. */
-  readonly byLabel: ReadonlyMap<string, readonly Other[]>;
+  readonly budgets: readonly Other[];
+  /** Objects that are joined, by what they are found by: see `keysOf`. */
+  readonly byKey: ReadonlyMap<string, readonly Keyed[]>;
+  readonly isTogether: IsTogether;
   readonly passedOver: ReadonlyMap<string, number>;
   /** Those passed over, and what is no object. */
   readonly unknown: readonly Root[];
-}
-
-export function joinedOf({ joined }: Objects, kind: JoinedKind): readonly Other[] {
-  return joined.get(kind) ?? [];
 }
 
 export interface Root {
@@ -79,10 +77,11 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
   const workloads: Workload[] = [];
   const passedOver = new Map(definitions > 0 ? [['CustomResourceDefinition', definitions]] : []);
   const unknown: Root[] = [];
-  const joined = new Map<string, Other[]>(Object.keys(JOINED).map((kind) => [kind, []]));
+  const others: Other[] = [];
   for (const { source, root } of roots) add(source, root);
-  const byLabel = Map.groupBy([...joined.values()].flat(), ({ selector: [first = []] }) => first.join('='));
-  return { workloads, joined, byLabel, passedOver, unknown };
+  const byKey = Map.groupBy(others.flatMap(keysOf), ({ key }) => key);
+  const budgets = others.filter(({ kind }) => kind === 'PodDisruptionBudget');
+  return { workloads, budgets, byKey, isTogether: togetherIn(roots), passedOver, unknown };
 
   function add(source: Source, object: Located): void {
     const kind = textAt(object, 'kind');
@@ -95,7 +94,7 @@ export function objectsOf(roots: readonly Root[], definitions: number): Objects 
     const found = isWorkloadKind(kind) ? workloadOf(kind, name, object, source) : [];
     if (found.length > 0) workloads.push(...found);
     else if (isJoined(kind, object))
-      joined.get(kind)?.push({ kind, name, namespace, source, object, selector: selectorOf(object) });
+      others.push({ kind, name, namespace, source, object, selector: selectorOf(object) });
     else if (/List$/.test(kind) && at(object, 'items')?.kind === 'list')
       for (const item of itemsAt(object, 'items')) add(source, item);
     else {
@@ -136,10 +135,7 @@ function workloadOf(kind: WorkloadKind, name: string, object: LocatedMap, source
   return [{ kind, name, object, template, pod, replicas: wholeAt(object, 'spec', 'replicas') }];
 }
 
-/**
- * Related objects are close together where a repository holds several variants of one manifest. So those of the same
- * file count, else those of the same directory, else all.
- */
+/** Those in the same file, else in the same directory, else all. */
 export function nearest<T>(from: Source, found: readonly T[], sourceOf: (one: T) => Source): readonly T[] {
   const inFile = found.filter((one) => sourceOf(one) === from);
   if (inFile.length > 0) return inFile;
@@ -151,6 +147,44 @@ function directoryOf({ path }: Source): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
+/** Without its line, so that a message stays the same when lines are added. */
+export function namedAt({ kind, name, source }: Other): string {
+  return `${kind} ${name} of ${source.path}`;
+}
+
+interface Keyed {
+  readonly key: string;
+  /** In which it is found. */
+  readonly namespace: string | undefined;
+  readonly other: Other;
+}
+
+/** Those with that key that are deployed together with `from`, for the same namespace. */
+export function joinedBy(objects: Objects, key: string, from: Pick<Other, 'source' | 'namespace'>): readonly Other[] {
+  const candidates = objects.byKey.get(key) ?? [];
+  return candidates.flatMap(({ namespace, other }) =>
+    isSameNamespace(namespace, from.namespace) && objects.isTogether(other.source, from.source) ? [other] : [],
+  );
+}
+
+/** A Service or budget is found by one label that it selects, others by what they are about, or by their name. */
+function keysOf(other: Other): readonly Keyed[] {
+  const { kind, name, namespace, object, selector } = other;
+  const [label] = selector;
+  const keyed = (key: string, of = namespace): Keyed => ({ key, namespace: of, other });
+  if (label !== undefined) return [keyed(`${kind} ${label.join('=')}`)];
+  if (kind === 'Ingress' || kind === 'HTTPRoute')
+    return backendsOf(other).map((backend) => keyed(`Ingress ${backend.name}`, backend.namespace));
+  if (kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject') {
+    const target = at(object, 'spec', 'scaleTargetRef');
+    // KEDA's default.
+    return [keyed(`Scaler ${textAt(target, 'kind') ?? 'Deployment'} ${textAt(target, 'name')}`)];
+  }
+  if (kind !== 'GCPBackendPolicy') return [keyed(`${kind} ${name}`)];
+  const target = at(object, 'spec', 'targetRef');
+  return [keyed(`${kind} ${textAt(target, 'kind') ?? 'Service'} ${textAt(target, 'name')}`)];
+}
+
 export function servicesOf({ pod }: Workload, objects: Objects): readonly Other[] {
   return nearest(pod.source, selecting(pod, objects, 'Service'), ({ source }) => source);
 }
@@ -159,14 +193,9 @@ export function budgetsOf({ pod }: Workload, objects: Objects): readonly Other[]
   return selecting(pod, objects, 'PodDisruptionBudget');
 }
 
-function selecting(pod: Pod, { byLabel }: Objects, of: JoinedKind): readonly Other[] {
-  const candidates = [...pod.labels].flatMap(([name, value]) => byLabel.get(`${name}=${value}`) ?? []);
-  return candidates.filter(
-    ({ kind, namespace, selector }) =>
-      kind === of &&
-      isSameNamespace(namespace, pod.namespace) &&
-      [...selector].every(([name, value]) => pod.labels.get(name) === value),
-  );
+function selecting(pod: Pod, objects: Objects, kind: JoinedKind): readonly Other[] {
+  const candidates = [...pod.labels].flatMap((label) => joinedBy(objects, `${kind} ${label.join('=')}`, pod));
+  return candidates.filter(({ selector }) => [...selector].every(([name, value]) => pod.labels.get(name) === value));
 }
 
 /** The selector of a Service, or the matchLabels of a budget that has no expressions. */
@@ -177,23 +206,12 @@ function selectorOf(object: LocatedMap): ReadonlyMap<string, string> {
 }
 
 export function scalerOf({ kind, name, pod }: Workload, objects: Objects): Other | undefined {
-  const all = [...joinedOf(objects, 'HorizontalPodAutoscaler'), ...joinedOf(objects, 'ScaledObject')];
-  const found = all.filter(
-    ({ object, namespace }) =>
-      isSameNamespace(namespace, pod.namespace) &&
-      // KEDA's default.
-      (textAt(object, 'spec', 'scaleTargetRef', 'kind') ?? 'Deployment') === kind &&
-      textAt(object, 'spec', 'scaleTargetRef', 'name') === name,
-  );
-  return nearest(pod.source, found, ({ source }) => source)[0];
+  return nearest(pod.source, joinedBy(objects, `Scaler ${kind} ${name}`, pod), ({ source }) => source)[0];
 }
 
 export function ingressesOf(services: readonly Other[], objects: Objects): readonly Other[] {
-  return [...joinedOf(objects, 'Ingress'), ...joinedOf(objects, 'HTTPRoute')].filter((ingress) =>
-    backendsOf(ingress).some((backend) =>
-      services.some(({ name, namespace }) => name === backend.name && isSameNamespace(backend.namespace, namespace)),
-    ),
-  );
+  const distinct = new Map(services.map((one) => [`${one.source.path} ${one.namespace} ${one.name}`, one]));
+  return [...distinct.values()].flatMap((service) => joinedBy(objects, `Ingress ${service.name}`, service));
 }
 
 /** The Services that an Ingress or a route of the Gateway API sends to. */
@@ -211,9 +229,7 @@ function backendsOf({ kind, object, namespace }: Other) {
 }
 
 export function configMapOf(objects: Objects, pod: Pod, map: string | undefined): LocatedMap | undefined {
-  return joinedOf(objects, 'ConfigMap').find(
-    ({ name, namespace }) => name === map && isSameNamespace(namespace, pod.namespace),
-  )?.object;
+  return nearest(pod.source, joinedBy(objects, `ConfigMap ${map}`, pod), ({ source }) => source)[0]?.object;
 }
 
 /** kubectl chooses the namespace of a manifest that names none. */

@@ -4,6 +4,7 @@ export interface Source {
   readonly path: string;
   readonly text: string;
   readonly lines: readonly number[];
+  readonly lineEnd: '\n' | '\r\n';
 }
 
 export interface Place extends Range {
@@ -20,7 +21,7 @@ export interface Position {
 export function makeSource(path: string, text: string): Source {
   const lines = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.push(at + 1);
-  return { path, text, lines };
+  return { path, text, lines, lineEnd: text.includes('\r\n') ? '\r\n' : '\n' };
 }
 
 export function positionAt({ lines }: Source, offset: number): Position {

@@ -61,11 +61,11 @@ export function isJob({ kind }: Workload): boolean {
   return kind === 'Job' || kind === 'CronJob';
 }
 
-/** A headless Service is no balancer, as clients connect to pods themselves, unless an Ingress or a route sends by it. */
-export function behindService({ workload, objects }: WorkloadCase): boolean {
-  const services = servicesOf(workload, objects);
-  const isBalancer = ({ object }: Other): boolean => textAt(object, 'spec', 'clusterIP') !== 'None';
-  return services.some(isBalancer) || ingressesOf(services, objects).length > 0;
+/** A headless Service is none, as clients connect to pods themselves, unless an Ingress or a route sends by it. */
+export function balancerOf({ workload, objects }: WorkloadCase): Other | undefined {
+  return servicesOf(workload, objects).find(
+    (one) => textAt(one.object, 'spec', 'clusterIP') !== 'None' || ingressesOf([one], objects).length > 0,
+  );
 }
 
 /** The time from the stop request to the stop signal of the program, apart from what it waits for. */

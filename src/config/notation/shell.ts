@@ -59,7 +59,7 @@ const SIGNS = new Map<string, Sign>(
 
 /**
  * The commands of a script, without comments and here-documents. A compound command is split, too, up to its
- * `done` or `fi`. undefined: a quote or parenthesis does not end, or a `case` stands in one.
+ * `done` or `fi`. undefined: a quote does not end, or a `case` is quoted.
  */
 export function commandsOf(script: string): readonly Command[] | undefined {
   const commands: Command[] = [];

@@ -1,4 +1,5 @@
-import { behindService } from '../common.ts';
+import { namedAt } from '../../input/objects.ts';
+import { balancerOf } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 
 export const rule = ofWorkload({
@@ -8,9 +9,10 @@ export const rule = ofWorkload({
   remedy: 'Raise terminationGracePeriodSeconds, unless all requests are short and clients try again.',
   *find(about) {
     const { graceAt, graceSeconds } = about.pod;
-    if (graceAt === undefined || graceSeconds < 2 || graceSeconds >= 10 || !behindService(about)) return;
-    yield { at: graceAt, atMs: graceSeconds * 1_000 };
+    if (graceAt === undefined || graceSeconds < 2 || graceSeconds >= 10) return;
+    const balancer = balancerOf(about);
+    if (balancer !== undefined) yield { at: graceAt, atMs: graceSeconds * 1_000, balancer };
   },
-  say: (_, { pod }) =>
-    `a grace period of ${pod.graceSeconds} s behind a Service leaves little for requests that are under way`,
+  say: ({ balancer }, { pod }) =>
+    `a grace period of ${pod.graceSeconds} s behind ${namedAt(balancer)} leaves little for requests that are under way`,
 });

@@ -45,14 +45,11 @@ const BACKEND_CONFIGS = ['cloud.google.com/backend-config', 'beta.cloud.google.c
 
 /** For an Ingress the Service names a BackendConfig; for a Gateway a GCPBackendPolicy names the Service. */
 function googleDelays(service: Other, all: objects.Objects): readonly Delay[] {
-  const near = ({ namespace }: Other): boolean => objects.isSameNamespace(namespace, service.namespace);
   const annotations = textsAt(service.object, 'metadata', 'annotations');
   const text = BACKEND_CONFIGS.map((name) => annotations.get(name)).find((one) => one !== undefined);
   const named = text === undefined ? [] : configNames(text);
-  const configs = objects.joinedOf(all, 'BackendConfig').filter((one) => near(one) && named.includes(one.name));
-  const policies = objects
-    .joinedOf(all, 'GCPBackendPolicy')
-    .filter((one) => near(one) && isTarget(at(one.object, 'spec', 'targetRef'), service));
+  const configs = named.flatMap((name) => objects.joinedBy(all, `BackendConfig ${name}`, service));
+  const policies = objects.joinedBy(all, `GCPBackendPolicy Service ${service.name}`, service);
   return [
     ...configs.flatMap((one) => drainingAt(one, at(one.object, 'spec'))),
     ...policies.flatMap((one) => drainingAt(one, at(one.object, 'spec', 'default'))),
@@ -68,10 +65,6 @@ function configNames(text: string): readonly string[] {
     // Google's controller refuses it, and says so.
     return [];
   }
-}
-
-function isTarget(target: Located | undefined, { name }: Other): boolean {
-  return (textAt(target, 'kind') ?? 'Service') === 'Service' && textAt(target, 'name') === name;
 }
 
 function drainingAt({ source }: Other, spec: Located | undefined): readonly Delay[] {

@@ -1,6 +1,7 @@
 import { insertKey } from '../../edits.ts';
 import { at, itemsAt } from '../../input/located.ts';
-import { behindService, hasSleep, isJob, raiseGrace } from '../common.ts';
+import { namedAt } from '../../input/objects.ts';
+import { balancerOf, hasSleep, isJob, raiseGrace } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 import { isInjected, isIstio, mayDrain, ordinaryOf } from '../sidecars.ts';
 
@@ -13,13 +14,14 @@ export const rule = ofWorkload({
   remedy: 'Add a preStop sleep of some seconds, or a drain by sexton; raise the grace period by as much.',
   *find(about) {
     const mains = ordinaryOf(about.view);
-    if (isJob(about.workload) || !behindService(about)) return;
+    const balancer = balancerOf(about);
+    if (isJob(about.workload) || balancer === undefined) return;
     if (mains.some((one) => one.container.preStop !== undefined || mayDrain(one))) return;
     const own = mains.map(({ container }) => container).filter((one) => !isInjected(one) && !isIstio(one));
     const container = own.find(({ node }) => itemsAt(node, 'ports').length > 0) ?? own[0];
-    if (container !== undefined) yield { at: at(container.node, 'name'), container, atMs: 0 };
+    if (container !== undefined) yield { at: at(container.node, 'name'), container, atMs: 0, balancer };
   },
-  say: () => 'gets TERM at once, while the Service still sends to it',
+  say: ({ balancer }) => `gets TERM at once, while ${namedAt(balancer)} still sends to it`,
   fix: ({ container }, { pod, minor }) => {
     if (pod.graceSeconds === 0 || !hasSleep(minor)) return [];
     const sleep = insertKey(pod.source, container.node, 'lifecycle', {

@@ -1,5 +1,6 @@
 import { at } from '../../input/located.ts';
-import { behindService, isJob } from '../common.ts';
+import { namedAt } from '../../input/objects.ts';
+import { balancerOf, isJob } from '../common.ts';
 import { ofWorkload } from '../rule.ts';
 import { isInjected } from '../sidecars.ts';
 
@@ -10,12 +11,13 @@ export const rule = ofWorkload({
   remedy: 'Add a readinessProbe to the container that serves.',
   *find(about) {
     const { workload, pod } = about;
-    if (isJob(workload) || workload.kind === 'Pod' || !behindService(about)) return;
+    const balancer = balancerOf(about);
+    if (isJob(workload) || workload.kind === 'Pod' || balancer === undefined) return;
     if (pod.containers.some(({ node }) => at(node, 'readinessProbe') !== undefined)) return;
     // No container counts as ready before its startup probe succeeds. A native sidecar's is over when the main starts.
     if (pod.containers.some(({ node, isNative }) => !isNative && at(node, 'startupProbe') !== undefined)) return;
     const container = pod.containers.find((one) => !one.isNative && !isInjected(one));
-    if (container !== undefined) yield { at: at(container.node, 'name'), container };
+    if (container !== undefined) yield { at: at(container.node, 'name'), container, balancer };
   },
-  say: () => 'has no readinessProbe, so a Service sends to it as soon as it runs',
+  say: ({ balancer }) => `has no readinessProbe, so ${namedAt(balancer)} sends to it as soon as it runs`,
 });

@@ -1,5 +1,5 @@
 import { at, textAt } from '../../input/located.ts';
-import { budgetsOf } from '../../input/objects.ts';
+import { budgetsOf, namedAt } from '../../input/objects.ts';
 import { ofWorkload } from '../rule.ts';
 
 export const rule = ofWorkload({
@@ -12,5 +12,5 @@ export const rule = ofWorkload({
     const [guard] = budgetsOf(workload, objects);
     if (node !== undefined && textAt(node) === 'Recreate' && guard !== undefined) yield { at: node, guard };
   },
-  say: ({ guard }) => `the budget ${guard.name} does not hold back a rollout, and Recreate ends all pods at once`,
+  say: ({ guard }) => `${namedAt(guard)} does not hold back a rollout, and Recreate ends all pods at once`,
 });
