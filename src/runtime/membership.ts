@@ -11,7 +11,7 @@ import type { PeerView } from '../core/state/peer.ts';
 import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
-import { type VolumeAccess, volumeAt } from './graveyard/volume.ts';
+import { type Connection, type VolumeAccess, volumeAt } from './graveyard/volume.ts';
 import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
 import type { DirectoryNews, WatchCommand } from './host/host.ts';
 import { OwnTombstone, type OwnTombstoneOptions } from './own-tombstone.ts';
@@ -27,6 +27,8 @@ export interface MembershipOptions extends Omit<OwnTombstoneOptions, 'volume'> {
   readonly heldBefore?: Readonly<Record<string, string>>;
   /** This supervisor was woken, so the warnings about the graveyard are in the log already. */
   readonly wasWoken?: boolean;
+  /** The host connects to sockets for us; undefined: it cannot. */
+  readonly hostConnect?: ((path: string) => Promise<Connection>) | undefined;
 }
 
 export interface MembershipEvents {
@@ -47,7 +49,7 @@ export class Membership implements SleepPlace {
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#volume = options.volume ?? volumeAt(options.dir);
+    this.#volume = options.volume ?? volumeAt(options.dir, options.hostConnect);
     this.#own = new OwnTombstone({ ...options, volume: this.#volume });
   }
 

@@ -27,6 +27,7 @@ import { type Instant, instantAt } from '../core/time.ts';
 import type { Clock, Timer } from './clock.ts';
 import { type Means, planOf } from './effects.ts';
 import type { Ask } from './graveyard/inbox.ts';
+import { Contacts } from './host/contacts.ts';
 import type { Hello, Host, HostCommand, HostEvent } from './host/host.ts';
 import { eventOf, programOf } from './host/host-events.ts';
 import type { Log } from './log/log.ts';
@@ -74,7 +75,7 @@ export interface Remarks {
 }
 
 /** What the supervisor before this one has left. */
-export type Before = Pick<MembershipOptions, 'heldBefore' | 'wasWoken'>;
+export type Before = Pick<MembershipOptions, 'heldBefore' | 'wasWoken' | 'hostConnect'>;
 
 /** What goes with an event: its acknowledgement, more commands, and the tombstone as the host has written it. */
 interface Turn {
@@ -145,7 +146,10 @@ export class Supervisor {
   async start(): Promise<void> {
     const { host, hostSetup, member, clock, log, openMembership, bootId, machine } = this.#options;
     const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
-    const hello = await host.open(onEvent, (news) => this.#membership?.hear(news));
+    const contacts = new Contacts((command) => this.#commit(undefined, [command]));
+    const hello = await host.open(onEvent, (news) =>
+      news.type === 'contact' ? contacts.hear(news) : this.#membership?.hear(news),
+    );
     const { hostId, startedAt: startedAtMs, memo, wokenBy } = hello;
     const resumed = memo === undefined ? undefined : readMemo(memo, hostId);
     const now = clock.now();
@@ -174,7 +178,9 @@ export class Supervisor {
       stopAsked: (ask) => this.#onStopAsked(ask),
     };
     // Only our own program is loaded here, which may take long on little CPU. Without it the other members go unnoticed.
-    const opened = openMembership?.({ heldBefore: this.#rest.held, wasWoken: this.#wasWoken }).then((membership) => {
+    const hostConnect = host.init === undefined ? undefined : (path: string) => contacts.connect(path);
+    const before = { heldBefore: this.#rest.held, wasWoken: this.#wasWoken, hostConnect };
+    const opened = openMembership?.(before).then((membership) => {
       this.#membership = membership;
       return membership;
     });

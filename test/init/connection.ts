@@ -4,6 +4,8 @@ import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 
+const NEWS: readonly string[] = ['watching', 'changed', 'contact'];
+
 export interface About {
   readonly pid: number;
   /** Init, unless that is in a PID namespace of its own. */
@@ -66,7 +68,7 @@ export class Supervisor {
     });
   }
 
-  /** The next that init sent of the directory that it watches; these frames come beside all others. */
+  /** The next that init sent of the directory that it watches, or of a connection; they come beside all others. */
   async news(): Promise<string[]> {
     return waitFor('news of the directory come', () => this.#news.shift());
   }
@@ -130,6 +132,6 @@ export class Supervisor {
 
   #sort(chunk: Buffer): void {
     for (const frame of this.#reader.push(chunk))
-      (frame[0] === 'watching' || frame[0] === 'changed' ? this.#news : this.#frames).push(frame);
+      (NEWS.includes(frame[0] ?? '') ? this.#news : this.#frames).push(frame);
   }
 }

@@ -1,10 +1,8 @@
 /** Descriptors in messages of others, whose close sleeps for an hour: TCP sockets that linger. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
-import { FIXTURE_SOURCES } from '../helpers/paths.ts';
+import { type Lingering, withLingering } from '../helpers/lingering.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
@@ -24,11 +22,11 @@ for (const [form, words] of Object.entries(FORMS)) {
     const path = bench.path('live');
     scene.supervisor.commit('listen', path);
     (await connected(path)).destroy();
-    await withPeer(['connect', path, ...words], async (peer) => {
+    await withLingering(['connect', path, ...words], async (peer) => {
       await peer.says('connected');
       await isThere(scene);
       await sends(scene, peer);
-      peer.write('hang up\n');
+      peer.goOn();
       await peer.says('closed');
       await isThere(scene);
     });
@@ -41,9 +39,9 @@ for (const [form, words] of Object.entries(FORMS)) {
     scene.supervisor.commit('listen', path);
     (await connected(path)).destroy();
     send(scene.init.pid, 'SIGSTOP');
-    await withPeer(['connect', path, ...words], async (peer) => {
+    await withLingering(['connect', path, ...words], async (peer) => {
       await sends(scene, peer);
-      peer.write('hang up\n');
+      peer.goOn();
       await peer.says('closed');
       await isThere(scene);
     });
@@ -53,14 +51,28 @@ for (const [form, words] of Object.entries(FORMS)) {
     const scene = await begin(bench);
     const dir = bench.path('shared');
     mkdirSync(dir);
-    await withPeer(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
+    await withLingering(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
       await peer.says('listening');
-      scene.supervisor.commit('watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`);
-      scene.supervisor.commit('end-with', 1, 1, 0, 0, 15, 2, 'f'.repeat(32), `${dir}/.main.sock`);
-      await isThere(scene);
+      const endWith = ['end-with', 1, 1, 0, 0, 15, 2, 'f'.repeat(32), `${dir}/.main.sock`];
+      scene.supervisor.commit('watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`, ...endWith);
+      assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
       await sends(scene, peer, 2);
       // This lets go of the first connection.
       scene.supervisor.commit('watch', 2, 0, 0, dir, 'web');
+      await isThere(scene);
+    });
+    await endsAlone(scene);
+  });
+
+  onBench(`init outlives ${form} in a connection that it holds for the supervisor`, async (bench) => {
+    const scene = await begin(bench);
+    const path = bench.path('peer');
+    await withLingering(['serve', path, ...words], async (peer) => {
+      await peer.says('listening');
+      scene.supervisor.commit('connect', 1, path);
+      assert.deepEqual(await scene.supervisor.news(), ['contact', '1', '']);
+      await sends(scene, peer);
+      scene.supervisor.commit('hang-up', 1);
       await isThere(scene);
     });
     await endsAlone(scene);
@@ -70,7 +82,7 @@ for (const [form, words] of Object.entries(FORMS)) {
     const scene = await begin(bench);
     const dir = bench.path('shared');
     mkdirSync(dir);
-    await withPeer(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
+    await withLingering(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
       await peer.says('listening');
       scene.supervisor.commit('ack', 1, 'watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`);
       await fallAsleep(scene);
@@ -85,7 +97,7 @@ for (const [form, words] of Object.entries(FORMS)) {
     await scene.supervisor.expect('spawned');
     scene.init.write('echo "$NOTIFY_SOCKET;"\n');
     const [, name = ''] = await waitFor('it has one', () => /@(.*);/.exec(scene.init.stdout()) ?? undefined);
-    await withPeer(['notify', name, ...words], async (peer) => {
+    await withLingering(['notify', name, ...words], async (peer) => {
       await sends(scene, peer);
       await isThere(scene);
       scene.init.write('systemd-notify --no-block STATUS=after\n');
@@ -95,37 +107,10 @@ for (const [form, words] of Object.entries(FORMS)) {
   });
 }
 
-interface Peer {
-  output(): string;
-  says(text: string): Promise<void>;
-  write(text: string): void;
-}
-
-async function withPeer(words: readonly string[], body: (peer: Peer) => Promise<void>): Promise<void> {
-  const child = spawn('python3', [join(FIXTURE_SOURCES, 'lingering.py'), ...words], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  const gone = new Promise((resolve) => child.once('close', resolve));
-  try {
-    await body({
-      output: () => output,
-      says: async (text) => void (await waitFor(`it says ${text}`, () => output.includes(text))),
-      write: (text) => child.stdin.write(text),
-    });
-  } finally {
-    child.kill('SIGKILL');
-    await gone;
-  }
-}
-
 /** The peer has sent to this many connections before init goes on, so that the copies of init are the last ones. */
-async function sends({ init }: Pick<Scene, 'init'>, peer: Peer, connections = 1): Promise<void> {
+async function sends({ init }: Pick<Scene, 'init'>, peer: Lingering, connections = 1): Promise<void> {
   send(init.pid, 'SIGSTOP');
-  peer.write('send\n'.repeat(connections));
+  peer.goOn(connections);
   await waitFor('it has sent', () => peer.output().match(/sent/g)?.length === connections);
   send(init.pid, 'SIGCONT');
 }

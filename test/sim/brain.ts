@@ -6,7 +6,7 @@ import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import type { Reduction } from '../../src/core/state/draft.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
-import type { Commit, DirectoryNews, Hello, Host, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
+import type { Commit, Hello, Host, HostEvent, HostNews, WatchCommand } from '../../src/runtime/host/host.ts';
 import type { Log } from '../../src/runtime/log/log.ts';
 import type { Machine } from '../../src/runtime/machine.ts';
 import { Membership } from '../../src/runtime/membership.ts';
@@ -37,7 +37,7 @@ export class Brain implements Host {
   readonly #supervisor: Supervisor;
   readonly #wokenBy: string | undefined;
   #onEvent: (event: HostEvent) => void = () => {};
-  #onNews: (news: DirectoryNews) => void = () => {};
+  #onNews: (news: HostNews) => void = () => {};
   #seq = 0;
   #isAwakening = false;
 
@@ -85,7 +85,7 @@ export class Brain implements Host {
     void this.#supervisor.start();
   }
 
-  async open(onEvent: (event: HostEvent) => void, onNews: (news: DirectoryNews) => void): Promise<Hello> {
+  async open(onEvent: (event: HostEvent) => void, onNews: (news: HostNews) => void): Promise<Hello> {
     this.#onEvent = onEvent;
     this.#onNews = onNews;
     const { hostId, startedAtMs: startedAt, memo } = this.#container;

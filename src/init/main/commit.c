@@ -119,6 +119,10 @@ static void apply(struct init *init, const struct operation *op) {
       return;
     case OP_WATCH:
       return watch(init, op);
+    case OP_CONNECT:
+      return connect_contact(&init->contacts, op->id, op->text);
+    case OP_HANG_UP:
+      return hang_up(find_contact(&init->contacts, op->id));
     case OP_ASLEEP_AT:
       return show_asleep(&init->sleep, op->text);
     case OP_PREPARED_ENDS:

@@ -69,8 +69,10 @@ static void wait_for_anything(struct init *init) {
   size_t watched_end = poll_watched(init, polled, peers_end);
   size_t count = poll_helpers(&init->helpers, polled, watched_end);
   count = poll_mains(&init->reflexes, polled, count);
+  count = poll_contacts(&init->contacts, polled, count);
   if (poll(polled, (nfds_t)count, timeout(init)) < 0) poll_each(polled, count);
   take_polled_watched(init, polled, peers_end, watched_end);
+  take_polled_contacts(&init->contacts, polled);
 }
 
 static _Noreturn void run(struct init *init) {

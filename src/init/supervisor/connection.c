@@ -33,7 +33,10 @@ bool has_unsent(const struct connection *connection, const struct queue *queue) 
 static size_t encode_next(struct init *init, char *out) {
   struct queue *queue = &init->queue;
   size_t length;
-  if (queue->sent == queue->count) return encode_news(&init->directory, out);
+  if (queue->sent == queue->count) {
+    length = encode_contact(&init->contacts, out);
+    return length > 0 ? length : encode_news(&init->directory, out);
+  }
   const struct event *event = &queue->events[queue->sent++];
   if (event->kind == EV_NOTIFIED)
     return encode_event(out, event, init->notifications.text, init->notifications.used);

@@ -39,10 +39,13 @@ int connect_to(const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   struct stat st;
   strcpy(address.sun_path, path);
-  if (lstat(path, &st) == -1 || !S_ISSOCK(st.st_mode)) return -1;
+  if (lstat(path, &st) == -1) return -1;
   int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd == -1 || connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) return fd;
+  bool connects = S_ISSOCK(st.st_mode) && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+  if (fd == -1 || connects) return fd;
+  int error = S_ISSOCK(st.st_mode) ? errno : ENOENT;
   close(fd);
+  errno = error;
   return -1;
 }
 

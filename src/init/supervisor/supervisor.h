@@ -114,6 +114,32 @@ void look_at_directory(struct directory *directory, change_visitor *report, void
 /* Encodes the next frame of news for the supervisor; 0: there is none. */
 size_t encode_news(struct directory *directory, char *out);
 
+/* contacts.c */
+struct contact {
+  uint64_t number; /* of the `connect`; 0: a free place */
+  int fd;          /* -1: the connection is over, or never was */
+  int error;       /* why, an errno */
+  bool is_news;    /* the supervisor does not know it yet */
+  size_t polled;   /* index among the polled descriptors; 0: not there */
+};
+
+struct contacts {
+  struct contact places[MAX_WATCHED];
+};
+
+void connect_contact(struct contacts *contacts, uint64_t number, const char *path);
+/* NULL: there is none. */
+struct contact *find_contact(struct contacts *contacts, uint64_t number);
+/* Frees the place; NULL has no effect. */
+void hang_up(struct contact *contact);
+void hang_up_all(struct contacts *contacts);
+/* Puts the connections into `polled` from `at` on, and returns where these end. */
+size_t poll_contacts(struct contacts *contacts, struct pollfd *polled, size_t at);
+/* To be called before a commit can change the connections. */
+void take_polled_contacts(struct contacts *contacts, const struct pollfd *polled);
+/* Encodes the next frame of news; 0: there is none. */
+size_t encode_contact(struct contacts *contacts, char *out);
+
 /* sleep.c */
 struct sleep {
   bool has_fired;  /* something that is watched has changed, or cannot be watched */

@@ -4,6 +4,7 @@
  * itself closes no message with a descriptor: the closer does, a process that holds a copy and exits.
  */
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "system.h"
@@ -26,9 +27,12 @@ void let_go(int fd) {
 
 void close_unread(void) {
   if (unread_count == 0 || closer > 0) return;
-  pid_t pid = start_process();
-  if (pid == 0)
-    for (;;) pause();
+  pid_t self = getpid(), pid = start_process();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    while (getppid() == self) pause();
+    _exit(0);
+  }
   if (pid == -1) return;
   while (unread_count > 0) close(unread[--unread_count]);
   kill(pid, SIGKILL); /* the copies of the closer must be the last ones */

@@ -26,6 +26,7 @@ static char *put_errno(char *out, int number) {
       {ENOMEM, "ENOMEM"}, {EAGAIN, "EAGAIN"}, {E2BIG, "E2BIG"}, {ELOOP, "ELOOP"}, {ENAMETOOLONG, "ENAMETOOLONG"},
       {ETXTBSY, "ETXTBSY"}, {ELIBBAD, "ELIBBAD"}, {EIO, "EIO"}, {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"},
       {EISDIR, "EISDIR"}, {EINVAL, "EINVAL"}, {ENOSYS, "ENOSYS"}, {ECANCELED, "ECANCELED"}, {ENOSPC, "ENOSPC"},
+      {ECONNREFUSED, "ECONNREFUSED"}, {EPIPE, "EPIPE"},
   };
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].number == number) return put_text(out, known[i].name);
@@ -101,8 +102,8 @@ size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid
   return finish(out, at);
 }
 
-size_t encode_watching(char *out, uint64_t number, int error) {
-  char *at = put_text(out + FRAME_HEADER_BYTES, "watching");
+size_t encode_answer(char *out, const char *name, uint64_t number, int error) {
+  char *at = put_text(out + FRAME_HEADER_BYTES, name);
   at = put_number(at, number);
   at = error ? put_errno(at, error) : put_text(at, "");
   return finish(out, at);

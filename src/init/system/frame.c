@@ -127,6 +127,8 @@ static const struct {
     [OP_PARENT_DEATH] = {"parent-death", "s"},
     [OP_TELL_REAPED] = {"tell-reaped", ""},
     [OP_WATCH] = {"watch", "W"},
+    [OP_CONNECT] = {"connect", "il"},
+    [OP_HANG_UP] = {"hang-up", "i"},
     [OP_SLEEP] = {"sleep", ""},
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},

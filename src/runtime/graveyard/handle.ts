@@ -16,9 +16,12 @@ const MAX_CONNECTING_MS = 200;
 export type Handle = { readonly is: 'held' | 'abandoned' | 'none' } | { readonly is: 'unknown'; readonly why: string };
 
 /** A socket file alone proves nothing: the kernel refuses the connection when no process listens any more. */
-export async function probeHandle(path: string): Promise<Handle> {
+export async function probeHandle(
+  path: string,
+  open: (path: string) => Promise<{ destroy(): unknown }> = connectTo,
+): Promise<Handle> {
   if (!(await look(path))?.isSocket()) return { is: 'none' };
-  const connecting = connectTo(path).then((socket) => void socket.destroy());
+  const connecting = open(path).then((socket) => void socket.destroy());
   try {
     return (await withTimeout(connecting, MAX_CONNECTING_MS)) ? { is: 'unknown', why: 'no answer' } : { is: 'held' };
   } catch (error) {

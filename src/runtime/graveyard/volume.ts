@@ -1,8 +1,7 @@
 /** The graveyard as members reach it, a port: the directory at a path, or a volume of the simulator. */
 import { access, constants, lstat, realpath, stat, unlink } from 'node:fs/promises';
-import type { Socket } from 'node:net';
-import { join, resolve } from 'node:path';
-import { handleOf } from '../../core/format/tombstone.ts';
+import { isAbsolute, join, resolve } from 'node:path';
+import { handleOf, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import type { Clock } from '../clock.ts';
 import { isLocal } from '../local-volume.ts';
 import { inDirectory, look, makeDirectory, overwriteFile, replaceFile } from './directory.ts';
@@ -10,7 +9,13 @@ import { readGeneration } from './generation.ts';
 import { connectTo, type Handle, probeHandle } from './handle.ts';
 import { type Listing, listMembers, type PlainReading, type Reading, readMember, readPlainFile } from './read.ts';
 
-export type Connection = Pick<Socket, 'on' | 'once' | 'destroy' | 'bytesRead'>;
+/** As of `node:net`, or of the host. */
+export interface Connection {
+  readonly bytesRead: number;
+  on(event: 'data' | 'error', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}
 
 /** What all parts of a reader have. */
 export interface ReaderOptions {
@@ -53,7 +58,12 @@ export interface VolumeAccess {
   watch(onName: (name: string) => void, onAnything: () => void, onError: (why: Error) => void): Promise<() => unknown>;
 }
 
-export function volumeAt(dir: string): VolumeAccess {
+/** `hostConnect`: the host connects, where connect(2) cannot block it. */
+export function volumeAt(dir: string, hostConnect?: (path: string) => Promise<Connection>): VolumeAccess {
+  const open = async (path: string): Promise<Connection> => {
+    const isShort = isAbsolute(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
+    return hostConnect !== undefined && isShort && (await isLocal(dir)) ? hostConnect(path) : connectTo(path);
+  };
   return {
     dir,
     list: (isWanted) => listMembers(dir, isWanted),
@@ -63,7 +73,7 @@ export function volumeAt(dir: string): VolumeAccess {
     async connect(name) {
       const path = join(dir, handleOf(name));
       // connect(2) follows links, and blocks the whole process on a file system that hangs; lstat takes only a thread.
-      return (await lstat(path)).isSocket() ? connectTo(path) : undefined;
+      return (await lstat(path)).isSocket() ? open(path) : undefined;
     },
     make: () => makeDirectory(dir),
     replace: (file, text) => inDirectory(dir, (here) => replaceFile(here, file, text)),
@@ -83,7 +93,7 @@ export function volumeAt(dir: string): VolumeAccess {
       const [socket, tombstone] = [await look(join(dir, handleOf(name))), await look(join(dir, name))];
       return socket !== undefined && tombstone !== undefined && socket.mtimeMs > tombstone.mtimeMs;
     },
-    probe: (name) => probeHandle(join(dir, handleOf(name))),
+    probe: (name) => probeHandle(join(dir, handleOf(name)), open),
     async isWritable() {
       const refusal = await access(dir, constants.W_OK | constants.X_OK).catch((error: Error) => error);
       return refusal === undefined && (await look(dir))?.isSymbolicLink() === false;

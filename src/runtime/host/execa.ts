@@ -152,6 +152,8 @@ export class ExecaHost implements Host {
       case 'notify':
       case 'watchdog':
       case 'watch':
+      case 'connect':
+      case 'hangUp':
       case 'sleep':
       case 'asleepAt':
         // Out of reach, as `limits` says.

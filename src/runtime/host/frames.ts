@@ -7,7 +7,7 @@
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
-import type { Commit, DirectoryNews, Hello, HostCommand, HostEvent } from './host.ts';
+import type { Commit, Hello, HostCommand, HostEvent, HostNews } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 1_048_576;
@@ -100,13 +100,13 @@ export function decodeHello(fields: readonly string[]): Hello {
 }
 
 /** undefined: the frame is that of an event. */
-export function decodeNews(fields: readonly string[]): DirectoryNews | undefined {
+export function decodeNews(fields: readonly string[]): HostNews | undefined {
   const [name, ...names] = fields;
   if (name === 'changed') return { type: 'changed', names };
-  if (name !== 'watching') return undefined;
+  if (name !== 'watching' && name !== 'contact') return undefined;
   count(fields, 3);
   const errno = fields[2] === '' ? undefined : errnoFrom(fields[2]);
-  return { type: 'watching', number: number(fields, 1, 1, MAX_ID), errno };
+  return { type: name, number: number(fields, 1, 1, MAX_ID), errno };
 }
 
 export function decodeEvent(fields: readonly string[]): HostEvent {
@@ -255,6 +255,12 @@ function commandFields(command: HostCommand): string[] {
       const order = integer('number', command.number, 1, MAX_ID);
       return ['watch', order, ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
     }
+    case 'connect': {
+      const path = text('socket path', command.path, MAX_SOCKET_PATH_BYTES);
+      return ['connect', integer('number', command.number, 1, MAX_ID), path];
+    }
+    case 'hangUp':
+      return ['hang-up', integer('number', command.number, 1, MAX_ID)];
     case 'sleep':
       return ['sleep'];
     case 'asleepAt':

@@ -63,12 +63,21 @@ export interface WatchCommand {
   readonly sockets: readonly string[];
 }
 
+/** The connection of a `connect` is held, could not be had, or is over: EPIPE. */
+export interface ContactNews {
+  readonly type: 'contact';
+  readonly number: number;
+  readonly errno: string | undefined;
+}
+
 /** News of the watched directory. These are hints, sent once: a supervisor that begins looks by itself. */
 export type DirectoryNews =
   /** From now on it watches, or cannot for this reason. It may not have reported earlier changes. */
   | { readonly type: 'watching'; readonly number: number; readonly errno: string | undefined }
   /** These files, or where there are none any. */
   | { readonly type: 'changed'; readonly names: readonly string[] };
+
+export type HostNews = DirectoryNews | ContactNews;
 
 export type HostCommand =
   | ChildCommand
@@ -122,6 +131,9 @@ export type HostCommand =
    */
   | { readonly type: 'notify'; readonly all: boolean; readonly watchdogMs: number | undefined }
   | WatchCommand
+  /** Connect to this socket and hold the connection until `hangUp`, or our end. `contact` follows. */
+  | { readonly type: 'connect'; readonly number: number; readonly path: string }
+  | { readonly type: 'hangUp'; readonly number: number }
   /**
    * Let us go until something happens. The host does so only if all events are acknowledged and nothing that it watches
    * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
@@ -203,7 +215,7 @@ export interface Host {
    * Resolves with what the host knows, then events flow to `onEvent`. Queued ones come in the very next turn of the
    * event loop, unacknowledged ones first. `onNews` is never called where there is no sexton-init.
    */
-  open(onEvent: (event: HostEvent) => void, onNews?: (news: DirectoryNews) => void): Promise<Hello>;
+  open(onEvent: (event: HostEvent) => void, onNews?: (news: HostNews) => void): Promise<Hello>;
   commit(commit: Commit): void;
   /**
    * Only for tests: lets go of init; where this process is the host itself, its children end with it. Resolves once

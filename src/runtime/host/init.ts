@@ -9,7 +9,7 @@
 import { closeSync, readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { decodeEvent, decodeHello, decodeNews, encodeCommit, FrameReader } from './frames.ts';
-import type { Commit, DirectoryNews, Hello, Host, HostEvent } from './host.ts';
+import type { Commit, Hello, Host, HostEvent, HostNews } from './host.ts';
 
 /**
  * More than a socket holds, so that one read takes `hello` and all that init could send before. That is some 190 events
@@ -38,7 +38,7 @@ export class InitHost implements Host {
     return decodeHello(first);
   }
 
-  async open(onEvent: (event: HostEvent) => void, onNews: (news: DirectoryNews) => void = () => {}): Promise<Hello> {
+  async open(onEvent: (event: HostEvent) => void, onNews: (news: HostNews) => void = () => {}): Promise<Hello> {
     const hello = await this.hello();
     const [, ...rest] = (await this.#first) ?? [];
     const tell = (fields: readonly string[]): void => {

@@ -102,6 +102,8 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     quiet: fc.array(name, { maxLength: 3 }),
     sockets: fc.array(fc.constantFrom('/graveyard/.main.sock', '/g/.b.sock'), { maxLength: 3 }),
   }),
+  record({ type: fc.constant('connect'), number: id, path: fc.constantFrom('/graveyard/.main.sock', '/g/.grün.sock') }),
+  record({ type: fc.constant('hangUp'), number: id }),
   record({ type: fc.constant('asleepAt'), path: fc.constantFrom('/graveyard/web', '/g/grün') }),
   record({
     type: fc.constant('preparedEnds'),

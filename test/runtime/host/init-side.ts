@@ -142,7 +142,9 @@ export function commitOf(fields: readonly string[]): Commit {
         quiet: some(names, word),
         sockets: some(sockets, word),
       });
-    } else if (operation === 'sleep') commands.push({ type: 'sleep' });
+    } else if (operation === 'connect') commands.push({ type: 'connect', number: int(), path: word() });
+    else if (operation === 'hang-up') commands.push({ type: 'hangUp', number: int() });
+    else if (operation === 'sleep') commands.push({ type: 'sleep' });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }
