@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { formatTombstone, handleOf, hostOf, saysTheSame, type Tombstone } from '../core/format/tombstone.ts';
+import { isOfAnotherSession } from '../core/pod/standing.ts';
 import type { Clock, Timer } from './clock.ts';
 import type { Self } from './graveyard/inbox.ts';
 import { Store, type Trouble } from './graveyard/store.ts';
@@ -133,7 +134,7 @@ export class OwnTombstone {
 
   async #claim(): Promise<void> {
     const { volume, member } = this.#options;
-    if ((await volume.probe(member.name)).is === 'held') return this.#giveWay();
+    if ((await volume.probe(member.name)).is === 'held') return this.#giveWay(await this.#lastUnderThisName());
     if (this.#patience-- > 0 && (await this.#lastUnderThisName())?.Died === undefined) return;
     // The socket comes before the tombstone: a KILL in between would leave a member whose death cannot be known.
     this.#isClear = await this.#removeSocket();
@@ -193,12 +194,12 @@ export class OwnTombstone {
     if (rival.Died !== undefined) return this.#write();
     if (self.host > hostOf(rival.Incarnation)) {
       this.#isOurs = false;
-      this.#giveWay();
+      this.#giveWay(rival);
       // If the socket is the rival's, its next check creates it again; until then a name without a socket is not free.
       this.#patience = MAX_CHECKS_WITHOUT_SOCKET;
       return void (await this.#removeSocket());
     }
-    this.#complain('this one keeps the name');
+    this.#complain(rival, 'this one keeps the name');
     this.#listen();
     this.#write();
   }
@@ -208,18 +209,19 @@ export class OwnTombstone {
     return reading.kind === 'tombstone' ? reading.tombstone : undefined;
   }
 
-  #giveWay(): void {
-    if (this.#trouble !== NAME_TAKEN) this.#complain('no tombstone is written until then');
+  #giveWay(rival: Tombstone | undefined): void {
+    if (this.#trouble !== NAME_TAKEN)
+      this.#complain(rival, 'no tombstone is written until then, and no member learns of an end before');
     this.#trouble = NAME_TAKEN;
     this.#patience = 0;
   }
 
-  #complain(consequence: string): void {
+  #complain(rival: Tombstone | undefined, consequence: string): void {
     const { member, volume, log } = this.#options;
-    log.say(
-      'error',
-      `another live member is called ${member.name} in ${volume.dir}: give each its own --name; ${consequence}`,
-    );
+    const isOfAnotherPod = rival !== undefined && isOfAnotherSession(member, rival);
+    const who = isOfAnotherPod ? 'a live member of another pod' : 'another live member';
+    const remedy = isOfAnotherPod ? 'each pod a graveyard of its own' : 'each its own --name';
+    log.say('error', `${who} is called ${member.name} in ${volume.dir}: give ${remedy}; ${consequence}`);
   }
 
   /** Logs each cause once, whatever fails by it. */

@@ -135,7 +135,7 @@ onBench(
 );
 
 eachBuild(
-  'init alone stops a sidecar after its mains and its linger, and counts killed ones where it is ordered to',
+  'init alone stops a sidecar after its mains, killed ones too where ordered, and its linger',
   async (t, build) => {
     const ways = [
       { needed: 0, lost: 1, says: '' },

@@ -187,38 +187,35 @@ describe('the termination log', { concurrency: atOnce(2) }, () => {
     }
   });
 
-  scenario(
-    'the termination log of a container without a supervisor keeps what the application has left',
-    async (stage) => {
-      const { scratch } = stage;
-      const [log, end] = [scratch.path('termination'), scratch.path('end')];
-      for (const [name, words] of [
-        ['silent', ''],
-        ['talker', `echo out of paper > ${log};`],
-      ] as const) {
-        rmSync(end, { force: true });
-        const copy = copySexton(scratch);
-        const flags = ['--name', name, '--graveyard', scratch.graveyard, ...AWAKE];
-        const script = `while ! test -e ${end}; do sleep 0.05; done; ${words} exit 4`;
-        const container = startContainer(scratch, {
-          bare: true,
-          env: { SEXTON_TERMINATION_LOG: log },
-          command: [copy.sexton, 'run', ...flags, '--', 'sh', '-c', script],
-        });
-        await waitForRunning(scratch.graveyard, [name]);
-        const supervisor = await container.supervisor();
-        copy.remove('app');
-        send(supervisor, 'SIGKILL');
-        await waitFor('init goes on alone', () => container.stderr().includes('goes on without it'));
-        writeFileSync(end, '');
-        assert.equal((await container.exit()).status, 4);
-        const left = readFileSync(log, 'utf8');
-        if (words === '') assert.match(left, /^{"Summary":"ended without a supervisor \(.*\), exit code 4",/);
-        else assert.equal(left, 'out of paper\n');
-        copy.remove();
-      }
-    },
-  );
+  scenario('the termination log of a container without a supervisor keeps the application’s text', async (stage) => {
+    const { scratch } = stage;
+    const [log, end] = [scratch.path('termination'), scratch.path('end')];
+    for (const [name, words] of [
+      ['silent', ''],
+      ['talker', `echo out of paper > ${log};`],
+    ] as const) {
+      rmSync(end, { force: true });
+      const copy = copySexton(scratch);
+      const flags = ['--name', name, '--graveyard', scratch.graveyard, ...AWAKE];
+      const script = `while ! test -e ${end}; do sleep 0.05; done; ${words} exit 4`;
+      const container = startContainer(scratch, {
+        bare: true,
+        env: { SEXTON_TERMINATION_LOG: log },
+        command: [copy.sexton, 'run', ...flags, '--', 'sh', '-c', script],
+      });
+      await waitForRunning(scratch.graveyard, [name]);
+      const supervisor = await container.supervisor();
+      copy.remove('app');
+      send(supervisor, 'SIGKILL');
+      await waitFor('init goes on alone', () => container.stderr().includes('goes on without it'));
+      writeFileSync(end, '');
+      assert.equal((await container.exit()).status, 4);
+      const left = readFileSync(log, 'utf8');
+      if (words === '') assert.match(left, /^{"Summary":"ended without a supervisor \(.*\), exit code 4",/);
+      else assert.equal(left, 'out of paper\n');
+      copy.remove();
+    }
+  });
 
   scenario('the termination log is made only on request, and an unwritable one is reported', async (stage) => {
     const { scratch } = stage;

@@ -11,6 +11,7 @@ import { atOnce } from '../helpers/engine.ts';
 import { type ScenarioOptions, type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { readTombstone, waitForTombstone } from '../helpers/tombstone.ts';
+import { waitFor } from '../helpers/wait.ts';
 import { ageGraveyard, type Pod, type RunningPod, runPod } from './kubelet.ts';
 import { AMPLE_MS, cast } from './members.ts';
 
@@ -142,6 +143,27 @@ describe('two lives on one volume', { concurrency: atOnce(3) }, () => {
     assert.equal(await runPod(stage.scratch, podOf('one', [sidecar('proxy')])).end(), 'Succeeded');
     assert.equal(readTombstone(stage.scratch.graveyard, 'proxy')?.StopReason, 'mains finished');
     assert.equal(readTombstone(stage.scratch.graveyard, 'work')?.Died, undefined);
+  });
+
+  scenario('a pod in the graveyard of a living one says so, and goes on there once that one is gone', async (stage) => {
+    const { scratch } = stage;
+    const { main, sidecar, running } = cast(stage);
+    const start = (session: string): RunningPod => {
+      const work = main('work', { after: scratch.path(session), run: 1 });
+      return runPod(scratch, podOf(session, [work, sidecar('proxy')]));
+    };
+    const first = start('first');
+    await running('work', 'proxy');
+    const second = start('second');
+    const said =
+      /a live member of another pod is called (work|proxy) in .*: give each pod a graveyard of its own; no tombstone is written until then/;
+    for (const name of ['work', 'proxy'])
+      await waitFor(`${name} says so`, () => said.test(second.current(name).stderr()));
+    writeFileSync(scratch.path('first'), '');
+    assert.equal(await first.end(), 'Succeeded');
+    await waitForTombstone(scratch.graveyard, 'work', 'is that of the second', (it) => it.Session === 'second');
+    writeFileSync(scratch.path('second'), '');
+    assert.equal(await second.end(), 'Succeeded');
   });
 });
 

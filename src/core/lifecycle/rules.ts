@@ -46,10 +46,10 @@ function warnAboutUnknownMains(draft: Draft): void {
   if (!isDue(draft, nameAtMs) && others.length === 0) return;
   for (const name of missing) {
     const why = whyIgnored(config, state, name);
-    const but = others.length === 0 ? '' : `, but ${others.join(', ')}`;
+    const who = others.length === 0 ? name : `${name}, only ${others.join(', ')},`;
     const message =
       why === undefined
-        ? `no main named ${name} has been seen${but}; check --mains and that main's --name`
+        ? `no main named ${who} has been seen; check --mains and that main's --name`
         : `the tombstone of main ${name} is ${why}: it is ignored until that main writes a new one`;
     sayOnce(draft, `missing ${name}`, 'warn', message);
   }

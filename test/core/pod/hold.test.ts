@@ -62,7 +62,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
       assert.deepEqual([life.signals, life.phase], [[], 'holding']);
     });
 
-    it('a sidecar with a misspelt roster holds for the mains that it sees, and names the wrong name once', () => {
+    it('a sidecar with a misspelt roster holds for the mains that it sees, and warns once', () => {
       const config = sidecarConfig({ mains: ['wrok'], gracePeriodMs: 30_000 });
       for (const hold of [{ kind: 'always' }, { kind: 'for', ms: 2_000 }] as const) {
         const beside = [alive('work'), alive('other', { Role: 'sidecar' })];
@@ -71,7 +71,7 @@ describe('a sidecar that is asked to stop while mains live', () => {
         assert.deepEqual([life.phase, life.signals], ['holding', []], hold.kind);
         const warnings = life.logs.filter((line) => line.startsWith('warn'));
         assert.deepEqual(warnings, [
-          "warn: no main named wrok has been seen, but work; check --mains and that main's --name",
+          "warn: no main named wrok, only work, has been seen; check --mains and that main's --name",
         ]);
         assert.equal(life.see(dead('work', 0, { DiedMonotonic: life.nowMs })).pass(1).sent, '9501 TERM');
       }

@@ -124,8 +124,8 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
 }
 
 /**
- * What the platform shows of the end. The exit code says all that sexton knows of a command that has failed by itself,
- * and where this is empty the platform may show the command's own last lines.
+ * Empty for a command that has failed by itself: the exit code says all that sexton knows. The platform may then show
+ * the command's own last lines.
  */
 export function terminationMessageOf(config: MemberConfig, state: State): string {
   const evidence = evidenceOf(config, state);
