@@ -3,8 +3,9 @@ import type { Finding, Severity } from './finding.ts';
 import { type Ignored, ignoresOf, withoutIgnored } from './ignores.ts';
 import type { Range } from './input/located.ts';
 import { budgetsOf, nearest, type Other, objectsOf, type Workload } from './input/objects.ts';
+import { type PassedOver, passedOverIn } from './input/passed-over.ts';
 import type { Place, Source } from './input/source.ts';
-import { type Input, type Inputs, readInputs } from './input/texts.ts';
+import { type Input, type Inputs, type OnStep, readInputs } from './input/texts.ts';
 import type { Cases, Kind, Rule, Scenario } from './rules/rule.ts';
 import { RULES } from './rules/table.ts';
 import type { Images } from './stop/images.ts';
@@ -18,6 +19,7 @@ export interface Options {
   readonly only?: readonly string[] | undefined;
   readonly skip?: readonly string[];
   readonly severities?: ReadonlyMap<string, Severity>;
+  readonly onStep?: OnStep;
 }
 
 export interface CheckedWorkload {
@@ -33,10 +35,15 @@ export interface Result extends Pick<Inputs, 'sources' | 'unreadable' | 'objectl
   readonly others: number;
   /** Objects of kinds that are not checked, by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
+  /** Those of them that have pods. */
+  readonly unchecked: readonly PassedOver[];
+  /** Paths of texts with a workload, a service or a stage. */
+  readonly checked: ReadonlySet<string>;
 }
 
 export async function check(inputs: readonly Input[], options: Options = {}): Promise<Result> {
-  const read = readInputs(inputs);
+  const { onStep } = options;
+  const read = readInputs(inputs, onStep);
   const objects = objectsOf(read.roots, read.definitions);
   const { images = new Map(), minor, scenarios = [] } = options;
   const rules = RULES.filter(({ id }) => isWanted(id, options));
@@ -46,6 +53,7 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     const { kind, name, object, pod } = workload;
     const view = await podViewOf(workload, objects, images);
     workloads.push({ workload, view });
+    onStep?.('workloads checked');
     const about = { workload, pod, view, objects, images, minor, scenarios };
     all.push(...findingsOn('workload', about, `${kind}/${name}`, placeOf(pod.source, object)));
   }
@@ -82,6 +90,8 @@ export async function check(inputs: readonly Input[], options: Options = {}): Pr
     workloads,
     others: read.services.length + read.stages.length,
     passedOver: objects.passedOver,
+    unchecked: passedOverIn(objects),
+    checked: new Set([...objects.workloads.map(({ pod }) => pod), ...read.services, ...read.stages].map(pathOf)),
     sources: read.sources,
   };
 
@@ -114,6 +124,10 @@ function isWanted(id: string, { only, skip = [] }: Options): boolean {
 
 function placeOf(source: Source, { start, end }: Range = { start: 0, end: 0 }): Place {
   return { source, start, end };
+}
+
+function pathOf({ source }: Pick<Place, 'source'>): string {
+  return source.path;
 }
 
 function byPlace(a: Finding, b: Finding): number {

@@ -1,4 +1,5 @@
 /** Edits of YAML and JSON by ranges: the values and keys that fixes write, in the style of what is around them. */
+import { escaped } from '../text/print.ts';
 import type { Edit } from './finding.ts';
 import type { Entry, Located, LocatedList, LocatedMap, Range } from './input/located.ts';
 import { lineStart, lineText, positionAt, type Source, trimmed } from './input/source.ts';
@@ -95,7 +96,7 @@ export type Data = string | number | boolean | readonly Data[] | { readonly [key
 
 /** On one line: JSON, or the flow style of YAML with quotes only where they are needed. */
 export function written(data: Data, isJson: boolean): string {
-  if (typeof data === 'string') return isJson ? JSON.stringify(data) : isPlain(data) ? data : quoted(data);
+  if (typeof data === 'string') return isJson ? escaped(JSON.stringify(data)) : isPlain(data) ? data : quoted(data);
   if (typeof data !== 'object') return String(data);
   if (isList(data)) return `[${data.map((one) => written(one, isJson)).join(', ')}]`;
   const pairs = Object.entries(data).map(([key, value]) => `${written(key, isJson)}: ${written(value, isJson)}`);
@@ -108,7 +109,7 @@ export function isList(data: Data): data is readonly Data[] {
 
 /** Without backslashes where single quotes do. */
 function quoted(text: string): string {
-  return text.includes('"') && !/['\p{Cc}]/u.test(text) ? `'${text}'` : JSON.stringify(text);
+  return text.includes('"') && !/['\p{Cc}]/u.test(text) ? `'${text}'` : escaped(JSON.stringify(text));
 }
 
 const RESERVED = /^(y|n|yes|no|on|off|true|false|null)$/i;

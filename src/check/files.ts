@@ -79,17 +79,24 @@ export function collect(paths: readonly string[], readStdin: () => Buffer) {
   }
 }
 
-/** The named paths that hold nothing which `checked` knows, nor anything that could not be read. */
-export function withNothing({ named }: Collected, { objectless, unreadable }: Result): readonly Unreadable[] {
+/** The named paths that hold nothing to check, and nothing that could not be read. */
+export function withNothing(
+  { named }: Collected,
+  { objectless, unreadable, unchecked, checked }: Result,
+): readonly Unreadable[] {
   const broken = new Set(unreadable.map(({ path }) => path));
-  const isEmpty = (path: string): boolean => objectless.has(path) && !broken.has(path);
-  return named
-    .filter(({ texts }) => [...texts].every(isEmpty))
-    .map(({ path }) => ({ path, line: undefined, why: NOTHING }));
+  return named.flatMap(({ path, texts }) => {
+    const all = [...texts];
+    if (all.some((one) => checked.has(one) || broken.has(one))) return [];
+    const pods = unchecked.filter((one) => texts.has(one.path));
+    const whys = [...new Set(pods.map(({ why }) => why))].join('; ');
+    if (whys !== '') return [{ path, line: undefined, why: `nothing was checked: ${whys}; ${ALLOW_EMPTY}` }];
+    return all.every((one) => objectless.has(one)) ? [{ path, line: undefined, why: NOTHING }] : [];
+  });
 }
 
-const NOTHING =
-  'nothing to check in it; name manifests, Compose files or Dockerfiles, or pass it over with --allow-empty';
+const ALLOW_EMPTY = 'pass it over with --allow-empty';
+const NOTHING = `nothing to check in it; name manifests, Compose files or Dockerfiles, or ${ALLOW_EMPTY}`;
 
 function textOf(path: string): string | undefined {
   try {

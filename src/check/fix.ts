@@ -60,7 +60,8 @@ export function diffOf({ source, edits, text }: Fixed): string {
     shift += plus - minus;
     return [head, ...body];
   });
-  return `--- ${nameOf(`a/${source.path}`)}\n+++ ${nameOf(`b/${source.path}`)}\n${parts.join('\n')}\n`;
+  const path = source.path.replace(/^\/+/, '');
+  return `--- ${nameOf(`a/${path}`)}\n+++ ${nameOf(`b/${path}`)}\n${parts.join('\n')}\n`;
 }
 
 /** As patch(1) and git apply want it behind the last line. */

@@ -92,9 +92,11 @@ function rulesOf(flag: string, text: string): readonly string[] {
 }
 
 function severityOf(text: string): readonly [string, Severity] {
-  const [, id = '', word = ''] = /^(SX\d+)=(.*)$/.exec(text.trim()) ?? [];
+  const [id = '', word] = text.trim().split(/=(.*)/s);
   if (!RULE_IDS.includes(id)) refuse('--severity', text, 'names no rule; write one such as SX301=error');
-  return [id, wordOf('--severity', word, SEVERITIES)];
+  const parsed = choice(SEVERITIES)(word ?? '');
+  if (!parsed.ok) refuse('--severity', text, word === undefined ? `names no severity; write ${id}=error` : parsed.why);
+  return [id, parsed.value];
 }
 
 function minorOf(text: string): number {

@@ -66,7 +66,7 @@ function unknownRunFlag(name: string, word: string): string {
   const denied = keyOfFlag(name.replace(/^--no-/, ''));
   if (denied !== undefined)
     return `unknown flag ${name}; leave out --${FLAGS[denied].name} for its default: ${defaultTextOf(denied)}`;
-  const near = nearest(name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config']);
+  const near = nearest(name, [...KEYS.map((key) => `--${FLAGS[key].name}`), '--config', '--help', '--version']);
   const remedy = didYouMean(near, 'see sexton help flags, or put -- before the command');
   return `unknown flag ${show(word.replace(/=.*/s, ''))}; ${remedy}`;
 }

@@ -3,6 +3,7 @@
  * and the remedy. All end with exit code 125, so that a code of the application is never mistaken for one of ours.
  */
 import { write, writeSync } from 'node:fs';
+import { getSystemErrorMessage } from 'node:util';
 
 const MESSAGES = {
   badConfiguration: ({ problems }: { readonly problems: readonly string[] }) =>
@@ -36,11 +37,10 @@ export class SextonError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Why a file cannot be read or written. */
+/** Why a file cannot be read or written, on one line: without the call and the path, which Node's messages have. */
 export function whyNoFile(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file or directory';
-  return code === 'EACCES' ? 'permission denied' : message;
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return errno === undefined ? message.replaceAll(/\s+/g, ' ') : getSystemErrorMessage(errno);
 }
 
 /** The message for any error. One that is not a SextonError is a defect of sexton and is shown with its stack. */

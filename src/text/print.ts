@@ -12,7 +12,7 @@ export const WATCH_MS = 1_000;
 
 /** On a terminal, moves the cursor home and clears all below it. */
 export function clearing(): string {
-  return process.stdout.isTTY ? '\x1b[H\x1b[J' : '';
+  return process.stdout.isTTY && process.env.TERM !== 'dumb' ? '\x1b[H\x1b[J' : '';
 }
 
 /** Bold where stdout is a terminal with colours; NO_COLOR and FORCE_COLOR count as in Node. */
@@ -45,7 +45,12 @@ export function printJson(value: unknown): Promise<boolean> {
 
 /** Indented JSON with a line end. */
 export function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  return `${escaped(JSON.stringify(value, undefined, 2))}\n`;
+}
+
+/** JSON without control characters that a terminal executes: JSON.stringify leaves U+007F to U+009F as they are. */
+export function escaped(json: string): string {
+  return json.replaceAll(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
 function ignoreClosed(): void {

@@ -118,15 +118,66 @@ describe('sexton check', () => {
     assert.equal(out.match(/not read/g)?.length, 2, out);
   });
 
+  it('an input whose pods are all of unknown kinds is not read, and its kinds are named', () => {
+    const dir = temporaryDirectory();
+    const release = 'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\n';
+    const service =
+      'apiVersion: serving.knative.dev/v1\nkind: Service\nspec: {template: {spec: {containers: [{image: a}]}}}\n';
+    const role = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
+    writeFileSync(join(dir, 'a.yaml'), `${release}---\n${service}---\n${role}`);
+    const { code, out } = runIn(dir, {}, ['.']);
+    assert.equal(code, 2);
+    assert.match(
+      out,
+      /^\. not read: nothing was checked: kind HelmRelease of helm\.toolkit\.fluxcd\.io\/v2: .*; kind Service of serving/,
+    );
+    assert.equal(runIn(dir, {}, ['--allow-empty', '.']).code, 0);
+    writeFileSync(join(dir, 'b.yaml'), 'apiVersion: v1\nkind: Pod\nspec: {containers: [{name: a, image: a}]}\n');
+    assert.equal(runIn(dir, {}, ['.']).code, 0);
+    assert.equal(runIn(dir, {}, ['a.yaml', 'b.yaml']).code, 2);
+    writeFileSync(join(dir, 'a.yaml'), role);
+    assert.equal(runIn(dir, {}, ['a.yaml']).code, 0);
+  });
+
+  it('--diff of an absolute path has a patch that applies in the root', () => {
+    const dir = temporaryDirectory();
+    const path = join(dir, 'a.yaml');
+    writeFileSync(path, examples('SX101').bad);
+    const { out } = runIn(dir, {}, ['--diff', path]);
+    assert.ok(out.startsWith(`--- a${path}\n+++ b${path}\n`), out);
+  });
+
+  it('a template by its name is reported as one', () => {
+    const dir = temporaryDirectory();
+    writeFileSync(join(dir, 'a.yaml.tpl'), 'kind: {name: ${name}}\n%{ for a in b }\n');
+    const { code, out } = runIn(dir, {}, ['a.yaml.tpl']);
+    assert.equal(code, 2);
+    assert.match(out, /^a\.yaml\.tpl:1 not read: a template, not YAML; render it first/);
+  });
+
   it('a wrong flag exits with 125 and names the flag, the value and the remedy', () => {
     const dir = temporaryDirectory();
+    writeFileSync(join(dir, 'text'), 'hello\n[\n');
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [[], /nothing to check; name a file/],
       [['--fail-on', 'warnings', 'a'], /--fail-on warnings: must be one of .*; did you mean warning\?/],
       [['-o', 'xml', 'a'], /--output xml: must be one of text, json/],
       [['-o', 'json=', 'a'], /names no file; write json=FILE/],
       [['--only', 'SX9999', 'a'], /--only SX9999: no rule begins so/],
-      [['--severity', 'SX101', 'a'], /write one such as SX301=error/],
+      [['--severity', 'SX9999', 'a'], /--severity SX9999: names no rule; write one such as SX301=error/],
+      [['--severity', 'SX101', 'a'], /--severity SX101: names no severity; write SX101=error/],
+      [['--severity', 'SX101=fatal', 'a'], /--severity SX101=fatal: must be one of info, warning, error/],
+      [
+        ['--images', 'text', 'a'],
+        /--images text: Unexpected token 'h', "hello \[ " is not valid JSON; name a file in JSON/,
+      ],
+      [['--images', '.', 'a'], /--images \.: illegal operation on a directory; name a file in JSON/],
+      [['--baseline', '.', 'a'], /--baseline \.: illegal operation on a directory; name a file in JSON/],
+      [['-o', 'json=/no/x', 'text'], /--output: cannot write \/no\/x: no such file or directory$/],
+      [['-o', 'json=.', 'text'], /--output: cannot write \.: illegal operation on a directory$/],
+      [['--timeline', 'off', 'a'], /must be one of none, text, svg, html; did you mean none\?/],
+      [['--kubernetes', '1.36', 'a'], /unknown flag --kubernetes; did you mean --kubernetes-version\?/],
+      [['--hlep'], /unknown flag --hlep; did you mean --help\?/],
       [['--kubernetes-version', 'new', 'a'], /write one such as 1\.36/],
       [['--scenario', 'flood', 'a'], /flood: no such scenario; write some of delete/],
       [['--explain', 'SX11'], /no such rule/],
@@ -144,7 +195,8 @@ describe('sexton check', () => {
       const { code, out, err } = runIn(dir, {}, args);
       assert.equal(code, 125, args.join(' '));
       assert.equal(out, '');
-      assert.match(err, message);
+      assert.match(err.trimEnd(), message);
+      assert.equal(err.match(/\n/g)?.length, 1, err);
     }
   });
 

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { examples } from './rules.ts';
-import { deployment } from './workloads.ts';
+import { deployment, started } from './workloads.ts';
 
 const BAD = examples('SX101').bad;
 /** Root may read everything. */
@@ -16,7 +16,14 @@ const HANGS_MS = 120_000;
 
 function check(cwd: string, ...args: readonly string[]) {
   const env = { PATH: process.env.PATH };
-  return spawnSync(SEXTON, ['check', ...args], { cwd, env, encoding: 'utf8', timeout: HANGS_MS, ...SOMEBODY });
+  return spawnSync(SEXTON, ['check', ...args], {
+    cwd,
+    env,
+    encoding: 'utf8',
+    timeout: HANGS_MS,
+    maxBuffer: Number.POSITIVE_INFINITY,
+    ...SOMEBODY,
+  });
 }
 
 function directoryWith(files: Readonly<Record<string, string>>): string {
@@ -51,6 +58,44 @@ describe('sexton check of what others have written', () => {
       const { status, stderr } = check(directoryWith({ [name]: text }), name);
       assert.equal(status, 0, `${name} ${stderr}`);
     }
+  });
+
+  it('20,000 workloads in one file do not slow sexton check down', () => {
+    const one = started('[sh, -c, a]');
+    const text = Array.from({ length: 20_000 }, (_, index) => one.replace('name: web', `name: web-${index}`)).join(
+      '---\n',
+    );
+    const { status, stdout } = check(directoryWith({ 'a.yaml': text }), '--timeline', 'none', 'a.yaml');
+    assert.equal(status, 1);
+    assert.match(stdout, /^20000 errors, 0 warnings, 0 info, in 20000 workloads$/m);
+  });
+
+  it('a script that no kernel starts does not slow sexton check down', () => {
+    const { status, stdout } = check(
+      directoryWith({ 'a.yaml': started(`[sh, -c, "${'a; '.repeat(2_000_000)}"]`) }),
+      'a.yaml',
+    );
+    assert.equal(status, 0);
+    assert.match(stdout, /^0 errors, 0 warnings, 0 info, in 1 workload$/m);
+  });
+
+  it('a text that is nested too deeply is reported as such', () => {
+    const { status, stdout } = check(directoryWith({ 'a.yaml': '['.repeat(20_000) }), 'a.yaml');
+    assert.equal(status, 2);
+    assert.match(stdout, /^a\.yaml:1 not read: it is nested too deeply$/m);
+  });
+
+  it('no format contains a control character of a name in an input', () => {
+    const name = 'a\u009b31m\u0085\u007f';
+    const text = started('[sh, -c, a]').replaceAll('name: web', `name: ${name}`);
+    const dir = directoryWith({ [`${name}.yaml`]: text, 'broken.yaml': `${name}: [` });
+    for (const format of ['text', 'json', 'sarif', 'junit', 'github']) {
+      const { stdout } = check(dir, '-o', format, '.');
+      assert.doesNotMatch(stdout, /[^\P{Cc}\n]/u, format);
+      assert.ok(stdout.includes('SX201'), format);
+    }
+    const { stdout } = check(dir, '-o', 'json', '.');
+    assert.equal(JSON.parse(stdout).findings[0].path, `${name}.yaml`);
   });
 
   it('sexton check reports a directory that it may not read and checks the others', () => {

@@ -1,4 +1,5 @@
 /** Findings for programs: JSON with its schema, GitHub's workflow commands, and JUnit. */
+import { jsonText } from '../../text/print.ts';
 import type { Result } from '../check.ts';
 import { type Finding, fingerprintsOf, SEVERITIES } from '../finding.ts';
 import { positionAt, trimmed } from '../input/source.ts';
@@ -33,7 +34,7 @@ export function jsonOf(result: Result): string {
       })),
     })),
   };
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return jsonText(value);
 }
 
 function plain({ rule, severity, message, place, subject, container, atMs, edits }: Finding) {
@@ -185,5 +186,5 @@ function xml(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '?')
-    .replaceAll(/[&<>"'\t\n\r]/g, (char) => `&#${char.charCodeAt(0)};`);
+    .replaceAll(/[&<>"'\t\n\r\x7f-\x9f]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

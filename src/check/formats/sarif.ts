@@ -1,4 +1,5 @@
 /** Findings as SARIF 2.1.0, with the page of each rule, fixes as exact replacements, and fingerprints. */
+import { jsonText } from '../../text/print.ts';
 import type { Result } from '../check.ts';
 import { type Finding, fingerprintsOf, type Severity } from '../finding.ts';
 import { type Place, type Position, positionAt, type Source } from '../input/source.ts';
@@ -49,7 +50,7 @@ export function sarifOf(result: Result, version: string): string {
       },
     ],
   };
-  return `${JSON.stringify(sarif, null, 2)}\n`;
+  return jsonText(sarif);
 }
 
 function levelOf(severity: Severity): string {

@@ -2,7 +2,9 @@
  * `sexton images lock`: what the configurations of images say, as the file of `sexton check --images`. It is sorted,
  * and the same for the same images whichever engine has written them.
  */
+
 import { readFileSync, statSync } from 'node:fs';
+import { jsonText } from '../../text/print.ts';
 import { recordOf } from '../../text/record.ts';
 import { familiarName, type ImageFacts, type Images, shellOf } from '../stop/images.ts';
 import { archiveBlobs, BLOCK, bytesOf, directoryBlobs, ImageError } from './blobs.ts';
@@ -114,7 +116,7 @@ function ownVariables({ Env }: Record<string, unknown>) {
 
 export function lockText(images: readonly LockedImage[]): string {
   const sorted = [...factsByName(images)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return `${JSON.stringify({ images: Object.fromEntries(sorted) }, null, 2)}\n`;
+  return jsonText({ images: Object.fromEntries(sorted) });
 }
 
 /** The later of two inputs counts for an image, as a whole: half of each would be no image. */

@@ -2,7 +2,7 @@
  * Values of a YAML or JSON text that know where they stand: what findings point at and fixes replace. Aliases are
  * followed and merge keys are merged, so a rule sees what Kubernetes sees, at the place where it was written.
  */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments } from 'yaml';
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, type Node, Parser, type YAMLError } from 'yaml';
 
 export interface Range {
   readonly start: number;
@@ -41,15 +41,23 @@ export interface Parsed {
 }
 
 /** JSON is read as the YAML that it is. A document with a mistake is a problem; the others are read all the same. */
-export function parseLocated(text: string): Parsed {
+export function parseLocated(text: string, onDocument?: () => void): Parsed {
   // kubectl reads YAML 1.1.
   const options = { version: '1.1', merge: true, logLevel: 'silent', uniqueKeys: false, prettyErrors: false } as const;
-  const documents: readonly Document.Parsed[] = parseAllDocuments(text, options);
+  const documents: Document.Parsed[] = [];
+  for (const document of new Composer(options).compose(new Parser().parse(text))) {
+    documents.push(document);
+    onDocument?.();
+  }
   const problems = documents.flatMap(({ errors: [error] }) =>
-    error === undefined ? [] : [{ offset: error.pos[0], why: error.message.split('\n')[0] ?? 'not YAML' }],
+    error === undefined ? [] : [{ offset: error.pos[0], why: whyNot(error) }],
   );
   const sound = documents.filter(({ errors }) => errors.length === 0);
   return { roots: sound.flatMap((document) => locate(document) ?? []), problems };
+}
+
+function whyNot({ code, message }: YAMLError): string {
+  return code === 'RESOURCE_EXHAUSTION' ? 'it is nested too deeply' : `not YAML: ${message.split('\n')[0]}`;
 }
 
 /** Deeper than any manifest; what is below is left out. */

@@ -20,7 +20,10 @@ export interface Unreadable {
 
 export type Inputs = ReturnType<typeof readInputs>;
 
-export function readInputs(inputs: readonly Input[]) {
+/** Called after each of `what`, such as `documents read`. */
+export type OnStep = (what: string) => void;
+
+export function readInputs(inputs: readonly Input[], onStep?: OnStep) {
   const sources: Source[] = [];
   const roots: Root[] = [];
   const services: ComposeService[] = [];
@@ -40,11 +43,12 @@ export function readInputs(inputs: readonly Input[]) {
     }
     const { text: bare, definitions: passed } = withoutDefinitions(text);
     definitions += passed;
-    const parsed = parseLocated(bare);
-    // Helm's templates are Go's, and such a text is one all over.
-    const problems = /\{\{-?\s*[.$A-Za-z]/.test(text)
+    const parsed = parseLocated(bare, () => onStep?.('documents read'));
+    // Such a text is a template all over: Helm's by its actions, Terraform's and others by their names.
+    const isTemplate = /\{\{-?\s*[.$A-Za-z]/.test(text) || /\.(tf)?(tpl|tmpl)$/.test(path);
+    const problems = isTemplate
       ? parsed.problems.slice(0, 1).map((one) => ({ ...one, why: TEMPLATE }))
-      : parsed.problems.map((one) => ({ ...one, why: `not YAML: ${one.why}` }));
+      : parsed.problems;
     for (const { offset, why } of problems) unreadable.push({ path, line: positionAt(source, offset).line, why });
     if (passed === 0 && !parsed.roots.some((root) => isObject(root) || isCompose(root))) objectless.add(path);
     for (const root of parsed.roots) {

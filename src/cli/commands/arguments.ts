@@ -103,7 +103,7 @@ function flagNamed(subcommand: CommandName, name: string): CommandFlag | undefin
 }
 
 function unknownFlag(subcommand: CommandName, word: string): string {
-  const names = COMMANDS[subcommand].flags.map(({ name }) => name);
+  const names = [...COMMANDS[subcommand].flags.map(({ name }) => name), 'help'];
   // The flag of the same meaning in other tools.
   const near = names.find((name) => name === 'output' && word === '--format') ?? nearest(word, names);
   return `unknown flag ${show(word)}; ${didYouMean(near && `--${near}`, `see sexton ${subcommand} --help`)}`;

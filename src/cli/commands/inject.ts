@@ -56,6 +56,8 @@ function inputsOf(command: 'inject' | 'uninject', [path]: readonly string[], isI
     throw badArguments(command, 'nothing to read; name a file, a directory, or - for standard input');
   if (isInPlace && path === '-') throw badArguments(command, '--in-place: cannot write standard input; leave it out');
   const collected = collect([path], () => readFileSync(0));
+  const [missing] = collected.unreadable;
+  if (missing?.path === path) throw badArguments(command, `${show(path)}: ${missing.why}`);
   return { ...collected, inputs: collected.inputs.filter((one) => !isDockerfileName(one.path)) };
 }
 
@@ -140,7 +142,7 @@ async function hand(
       replaceText(source.path, source.text, text);
       return [];
     } catch (error) {
-      return [`--in-place: cannot write ${show(source.path)}: ${(error as Error).message}`];
+      return [`--in-place: cannot write ${show(source.path)}: ${whyNoFile(error)}`];
     }
   });
   const last = failures.pop();

@@ -1,12 +1,22 @@
 /** Finds the valid word nearest to a wrong one, for messages. Case, dashes and underscores do not count. */
 
-/** `undefined`: more than a third of the word would have to change, and neither begins the other. */
+/** `undefined`: more than a third of the word would have to change, and neither begins the other or almost does so. */
 export function nearest<const T extends string>(wrong: string, words: readonly T[]): T | undefined {
   const plain = normalise(wrong);
   if (plain === '') return undefined;
   const best = closest(wrong, words, 3);
-  return best ?? words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
+  if (best !== undefined) return best;
+  const begun = words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
+  const isAlmost = (word: string): boolean => editDistance(plain, normalise(word).slice(0, plain.length + 1)) <= 1;
+  return (
+    begun ??
+    (plain.length > 3 ? words.find(isAlmost) : undefined) ??
+    words.find((word) => OFF.test(plain) && OFF.test(word))
+  );
 }
+
+/** Words of which a list has mostly one. */
+const OFF = /^(off|none|never|no|false)$/;
 
 /** The remedy for a wrong word; `otherwise`: where no valid word is near. */
 export function didYouMean(near: string | undefined, otherwise: string): string {

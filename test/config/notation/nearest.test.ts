@@ -34,6 +34,8 @@ describe('the nearest word', () => {
     stp: 'stop',
     warning: 'warn',
     'stop-signal': 'stop-signals',
+    grce: 'grace-period',
+    off: undefined,
     volume: undefined,
     g: undefined,
     '': undefined,

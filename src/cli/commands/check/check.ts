@@ -17,10 +17,12 @@ import { replaceText } from '../../../check/write-back.ts';
 import type { Env } from '../../../config/env.ts';
 import { didYouMean, nearest } from '../../../config/notation/nearest.ts';
 import { show } from '../../../config/notation/parse.ts';
+import { whyNoFile } from '../../../text/errors.ts';
 import { outputWidth, print, printJson } from '../../../text/print.ts';
 import { versionNumber } from '../../../text/version.ts';
 import { readArguments, refusalOf } from '../arguments.ts';
 import { textStyle } from '../text-style.ts';
+import { progressLine } from './progress.ts';
 import { settingsFor } from './settings-for.ts';
 
 const refuse = refusalOf('check');
@@ -40,8 +42,9 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
     throw refuse(`--diff: prints a patch; leave --timeline ${timeline} out`);
   const collected = collect(positionals, () => readFileSync(0));
   const { inputs } = collected;
+  const { step: onStep, end } = progressLine();
   const checked = async (texts: readonly Input[]): Promise<Result> => {
-    const all = await checkInputs(texts, settings);
+    const all = await checkInputs(texts, { ...settings, onStep });
     const unreadable = [...collected.unreadable, ...all.unreadable];
     const empty = values['allow-empty'] === true ? [] : withNothing(collected, { ...all, unreadable });
     return withoutBaseline({ ...all, unreadable: [...unreadable, ...empty] }, settings.baseline);
@@ -52,6 +55,7 @@ export async function check(args: readonly string[], env: Env): Promise<void> {
     isFix || values.diff === true
       ? await repaired(inputs, result, checked, (finding) => isRepaired(finding, settings))
       : { changes: [], result };
+  end();
   if (isFix)
     for (const { source, text } of changes) write('fix', source.path, (path) => replaceText(path, source.text, text));
   if (values.diff === true) await print(changes.map(diffOf).join(''));
@@ -108,7 +112,7 @@ function write(flag: 'fix' | 'output', file: string, doIt: (path: string) => voi
   try {
     doIt(file);
   } catch (error) {
-    throw refuse(`--${flag}: cannot write ${show(file)}: ${(error as Error).message}`);
+    throw refuse(`--${flag}: cannot write ${show(file)}: ${whyNoFile(error)}`);
   }
 }
 

@@ -1,7 +1,7 @@
-/** Objects that hold containers, and are of no kind whose pod is known. */
-import { at, type Located, textAt } from '../check/input/located.ts';
-import type { Objects } from '../check/input/objects.ts';
-import { positionAt } from '../check/input/source.ts';
+/** Objects that hold or make pods, and are of no kind whose pod is known. */
+import { at, type Located, textAt } from './located.ts';
+import type { Objects } from './objects.ts';
+import { positionAt } from './source.ts';
 
 export interface PassedOver {
   readonly path: string;
@@ -13,7 +13,7 @@ export interface PassedOver {
 
 export function passedOverIn({ unknown }: Objects): readonly PassedOver[] {
   return unknown
-    .filter(({ root }) => hasContainers(root))
+    .filter(({ root }) => MAKERS.test(textAt(root, 'kind') ?? '') || hasContainers(root))
     .map(({ source, root }) => {
       const kind = textAt(root, 'kind');
       const name = textAt(root, 'metadata', 'name') ?? 'unnamed';
@@ -25,6 +25,9 @@ export function passedOverIn({ unknown }: Objects): readonly PassedOver[] {
       };
     });
 }
+
+/** Their pods are in what they render. */
+const MAKERS = /^(HelmRelease|HelmChart|Application)$/;
 
 function whyOf(kind: string | undefined, apiVersion: string | undefined): string {
   if (kind === undefined || apiVersion === undefined)
