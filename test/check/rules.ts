@@ -10,6 +10,7 @@ import type { ImageFacts } from '../../src/check/stop/images.ts';
 import { ROOT } from '../helpers/paths.ts';
 
 const SCRIPTS: Readonly<Record<string, string>> = {
+  'plain.sh': 'server\n',
   'number-sign.sh': '#!/bin/sh\n[ $# = 0 ] || exec server "$@"\n',
   'commented.sh': '#!/bin/sh\nif true; then\n  # exec comes later\n  server\nfi\n',
   'script.py': '#!/usr/bin/python3\nserve()\n',

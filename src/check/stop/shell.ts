@@ -59,10 +59,12 @@ export function fateOf({ script, kind: named }: ShellCommand, shell: Shell | und
   const elsewhere = inSubshells(commands);
   // What comes last in the end cannot be read here.
   if (commands.some((one) => DEFINITION.test(one.text) || (takesOver(one) && !elsewhere.has(one)))) return BECOMES;
+  // A script that exits has an end.
+  if (last.before !== '|' && /^exit\b/.test(last.text)) return BECOMES;
   // Commands are split at semicolons, so a compound command shows up as its final keyword.
   if (/^done\b/.test(last.text) || last.before.startsWith('|')) return STAYS;
-  // The commands before it ran in front of the shell.
-  if (commands.length > 1 && /^(wait|exit)\b/.test(last.text)) return STAYS;
+  // Its program is in the background.
+  if (commands.length > 1 && /^wait\b/.test(last.text)) return STAYS;
   const kind = named ?? shell;
   if (kind === 'bash') return /^(fi|esac|\}|\(|!)/.test(last.text) || last.isRedirected ? STAYS : BECOMES;
   if (kind === 'dash') return STAYS;
@@ -128,7 +130,9 @@ export function lastProgramOf(script: string): string | undefined {
 /** Whether a command may take the place of the shell: it is a program, and does not ignore TERM as PID 1 for certain. */
 export function canBeFirst(words: readonly string[]): boolean {
   const [first = ''] = words;
-  return !/^-|=/.test(first) && !NO_PROGRAMS.has(first) && !DEAF.has(startedBy(words).program);
+  const { program, args } = startedBy(words);
+  const isPrompt = KINDS.has(program) && args.every((word) => word.startsWith('-'));
+  return !/^-|=/.test(first) && !NO_PROGRAMS.has(first) && !DEAF.has(program) && !isPrompt;
 }
 
 /** Words and built-ins of shells: exec would find no such program, or not everywhere. */

@@ -20,6 +20,13 @@ export const DOCKER_CASES: Cases = {
       'CMD ["server", "--port", "80"]',
     ],
     'a shell that is not known': ['FROM example.com/a:1\nCMD server\n', /^info .* may put a shell/],
+    'a script without #!, which only a shell starts': [
+      'FROM debian:12\nCOPY plain.sh /run.sh\nCMD /run.sh\n',
+      /^error /,
+      false,
+    ],
+    'a script with #!': ['FROM debian:12\nCOPY commented.sh /run.sh\nCMD /run.sh\n', /^error /, 'CMD ["/run.sh"]'],
+    'a shell that would ignore TERM itself': ['FROM debian:12\nCMD bash -l\n', /^error /, false],
     'an idle program, which ignores TERM as PID 1 itself': [
       'FROM debian:12\nCMD tail -f /dev/null\n',
       /^error /,

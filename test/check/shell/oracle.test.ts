@@ -76,7 +76,7 @@ function agrees(script: string): boolean {
   if (tree === undefined || commandsOf(script) === undefined) return false;
   const own = [...ownCommands(tree.Stmts ?? [])];
   const last = tree.Stmts?.at(-1);
-  const becomes = last === undefined || last.Background === true || own.some(takesOver);
+  const becomes = last === undefined || last.Background === true || exits(last) || own.some(takesOver);
   for (const shell of ['dash', 'bash'] as const) {
     const stays = !becomes && (shell === 'dash' || staysInBash(last, (tree.Stmts?.length ?? 0) > 1));
     const expected: Fate = { stays, mayStay: stays };
@@ -94,13 +94,18 @@ function takesOver(cmd: Parameters<typeof literals>[0]): boolean {
   return program === 'trap' || (program === 'exec' && argument !== undefined);
 }
 
+function exits({ Cmd: cmd }: Stmt): boolean {
+  if (/^(&&|\|\|)$/.test(operatorOf(cmd) ?? '') && cmd?.Y !== undefined) return exits(cmd.Y);
+  return cmd?.Type === 'CallExpr' && literals(cmd)[0] === 'exit';
+}
+
 function staysInBash(stmt: Stmt, hasOthers: boolean): boolean {
   const { Cmd: cmd, Negated, Redirs } = stmt;
   const operator = operatorOf(cmd);
   if (operator === '&&' && cmd?.Y !== undefined) return staysInBash(cmd.Y, true);
   if (cmd === undefined || operator !== undefined || Negated || Redirs !== undefined) return true;
   if (cmd.Type !== 'CallExpr') return !/^(TestClause|DeclClause|LetClause|TimeClause)$/.test(cmd.Type);
-  return hasOthers && /^(wait|exit)$/.test(literals(cmd)[0] ?? '');
+  return hasOthers && literals(cmd)[0] === 'wait';
 }
 
 /** false: no exec is proposed. */

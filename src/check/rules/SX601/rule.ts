@@ -1,5 +1,6 @@
 import { type Unit, unitsOf, wordsOf } from '../../../config/notation/words.ts';
 import { replaceValue } from '../../edits.ts';
+import type { Stage } from '../../input/dockerfile.ts';
 import { canBeFirst } from '../../stop/shell.ts';
 import { firstShellOfStage } from '../../stop/started.ts';
 import { scriptSeverity } from '../common.ts';
@@ -24,11 +25,18 @@ export const rule = ofStage({
     const units = unitsOf(script);
     if (!units.ok || units.value.some(isForShell) || script.includes('\n')) return [];
     const words = wordsOf(units.value);
-    if (!words.ok || !canBeFirst(words.value)) return [];
+    if (!words.ok || !canBeFirst(words.value) || isWithoutInterpreter(stage, words.value[0])) return [];
     const list = words.value.map((word) => JSON.stringify(word)).join(', ');
     return [replaceValue(stage.source, started.arguments, `[${list}]`)];
   },
 });
+
+/** A script without #! is one for a shell; execve(2) refuses it. */
+function isWithoutInterpreter({ copied, readBeside }: Stage, program: string): boolean {
+  const file = copied.get(program);
+  const text = file === undefined ? undefined : readBeside(file);
+  return text !== undefined && !/^(#!|\x7fELF)/.test(text);
+}
 
 /** Whether a shell may make something else of it. Double quotes do not protect all, and single ones look the same. */
 function isForShell({ char, isQuoted }: Unit): boolean {
