@@ -28,7 +28,9 @@ export function buildInit(outFile: string, options: BuildInitOptions = {}): Buil
   const compiler = findCompiler(arch, options.sanitize ?? false);
   const hang = options.hangMs === undefined ? [] : [`-DSEXTON_HANG_MS=${options.hangMs}`];
   const flags = [...COMMON, ...(options.sanitize ? SANITIZED : STATIC), ...hang];
-  const args = [...flags, ...(options.instead ?? []), ...sources(), '-o', outFile];
+  const files = [...(options.instead ?? []), ...sources()];
+  const linked = options.sanitize ? files : staticPie(compiler, files);
+  const args = [...flags, ...linked, '-o', outFile];
   const { status, stderr, error } = spawnSync(compiler, args, { encoding: 'utf8' });
   if (error) throw new Error(`cannot run ${compiler}: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`cannot compile sexton-init with ${compiler}:\n${stderr}`);
@@ -57,8 +59,8 @@ export function sources(): string[] {
 
 const STATIC = [
   '-Os',
-  '-static',
-  '-no-pie',
+  '-fPIE',
+  '-fstack-protector-strong',
   '-s',
   '-ffunction-sections',
   '-fdata-sections',
@@ -67,6 +69,13 @@ const STATIC = [
   '-DSEXTON_ENTRY',
   '-Wl,--gc-sections,--build-id=none,-z,noseparate-code,-e,sexton_entry',
 ];
+
+/** The specs of musl-gcc know no static PIE: they take the start files of a dynamic one. musl applies no RELRO. */
+function staticPie(compiler: string, files: readonly string[]): readonly string[] {
+  if (compiler !== 'musl-gcc') return ['-static-pie', ...files];
+  const options = ['-nostartfiles', '-Wl,-static,-pie,--no-dynamic-linker,-z,text,-z,norelro'];
+  return [...options, '-l:rcrt1.o', '-l:crti.o', ...files, '-l:crtn.o'];
+}
 
 const SANITIZED = ['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 

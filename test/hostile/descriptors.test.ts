@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { type Container, startContainer } from '../helpers/container.ts';
 import { withLingering } from '../helpers/lingering.ts';
-import { childrenOf } from '../helpers/process.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -38,8 +38,12 @@ describe('a descriptor in flight', () => {
       alive(dir, 'rogue');
       const work = await startWork(stage, dir, 'never');
       const supervisor = await work.supervisor();
+      await waitFor('it is connected', () => /"peer":"rogue".*: held/.test(work.stderr()));
+      // What reads the message must have the last copy of the descriptor.
+      send(supervisor, 'SIGSTOP');
       peer.goOn();
       await peer.says('sent');
+      send(supervisor, 'SIGCONT');
       // A member that comes later is seen by a supervisor that is there.
       const late = createServer((socket) => socket.unref())
         .listen(join(dir, '.late.sock'))
@@ -57,8 +61,10 @@ describe('a descriptor in flight', () => {
     const work = await startWork(stage, dir, 'never', ['--notify', 'all']);
     const name = await waitFor('the command has the variable', () => /@(sexton\/[0-9a-f]+)/.exec(work.stdout())?.[1]);
     await withLingering(['notify', name, '1', '1'], async (peer) => {
+      await work.signal('SIGSTOP');
       peer.goOn();
       await peer.says('sent');
+      await work.signal('SIGCONT');
       await stops(work, dir);
     });
   });

@@ -127,7 +127,7 @@ async function endsAlone({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'
   assert.deepEqual(await fieldsOf(supervisor, 'group-gone'), ['1', '0']);
 }
 
-/** Of the next such frame; init also reports the CONT that it gets. */
+/** The fields of the next such frame: init also reports the CONT that it gets. */
 async function fieldsOf(supervisor: Supervisor, name: string): Promise<readonly string[]> {
   for (;;) {
     const [got, , , ...fields] = await supervisor.next();

@@ -1,8 +1,12 @@
 /** Helpers: the commands of probes and hooks, beside the application. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { childrenOf, hasEnded, stateOf } from '../helpers/process.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { buildFixtures } from '../helpers/fixture.ts';
+import { childrenOf, hasEnded, send, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
+import { needsRoot } from '../runtime/graveyard/volume.ts';
 import type { Supervisor } from './connection.ts';
 import { begin, onBench } from './scripted.ts';
 
@@ -18,6 +22,25 @@ onBench('init reports the end of a helper with its code, signal or errno, and it
   assert.deepEqual(await supervisor.expect('helper-ended'), ['4', 'errno', 'EACCES', '']);
   sh(supervisor, 5, String.raw`printf 'a\0b\377'`);
   assert.deepEqual(await supervisor.expect('helper-ended'), ['5', 'code', '0', 'a?b\ufffd']);
+});
+
+onBench('a helper whose exec hangs delays no signal', async (bench, t) => {
+  if (needsRoot) return t.skip(needsRoot);
+  const { init, supervisor } = await begin(bench);
+  copyFileSync('/bin/true', bench.path('hangs'));
+  const { holder } = await buildFixtures();
+  const holding = spawn(holder, [bench.path('hangs')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => holding.kill('SIGKILL'));
+  await once(holding.stdout, 'data');
+  const helpers = Array.from({ length: 16 }, (_, index) => ['exec', index + 1, 0, 1, bench.path('hangs')]);
+  supervisor.commit(...helpers.flat());
+  const sentMs = performance.now();
+  send(init.pid, 'SIGUSR1');
+  await supervisor.expect('signal');
+  // Init took a second for each of them.
+  assert.ok(performance.now() - sentMs < 8_000);
+  holding.kill('SIGKILL');
+  await supervisor.skip(...helpers.map(() => 'helper-ended'));
 });
 
 onBench('a helper starts once, even if its start is committed again', async (bench) => {

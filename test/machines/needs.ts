@@ -19,7 +19,7 @@ export interface Need {
 }
 
 export const NO_SUPERVISOR = 'nothing is started: 125. A plain command runs as ever';
-const DIES = /cannot start the supervisor: it dies again and again; nothing was started/;
+const DIES = /cannot start the supervisor: it dies again and again \(.*seccomp.*\); nothing was started/;
 const ALONE = /as no supervisor has acted in time|it dies again and again/;
 const STAYS_ALONE = 'each supervisor dies: the stop signal is sent by init, drain and hold are cut';
 const UNSEEN = /cannot listen at .* peers will not notice at once/;

@@ -48,6 +48,9 @@ void take_terminal(struct children *children, uint64_t id) {
   children->foreground = 0;
 }
 
+/* An exec may hang with its file system. After this time init takes the program for started. */
+enum { EXEC_MS = 1000 };
+
 static int prepare_child(int foreground) {
   int error = setpgid(0, 0) == -1 ? errno : 0;
   if (foreground) tcsetpgrp(STDIN_FILENO, getpid());
@@ -58,12 +61,14 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   struct children *children = &init->children;
   bool foreground = holds_foreground();
   pid_t pid = 0;
+  int report;
   struct inherited in = init->in;
   if (init->notifications.env) in.env = init->notifications.env;
   in.pid_text = init->notifications.pid_text;
   int error = !argv                             ? ENOMEM
               : children->count == MAX_CHILDREN ? EAGAIN
-                                                : start_program(&in, argv, prepare_child, foreground, &pid);
+                                                : start_program(&in, argv, prepare_child, foreground, &pid, &report);
+  if (!error) error = read_report(report, EXEC_MS);
   children->last_id = id;
   if (foreground) children->foreground = id;
   if (error) {

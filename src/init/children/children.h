@@ -59,6 +59,8 @@ struct helper {
   enum helper_stage stage;
   pid_t pid;          /* and the number of its group and session */
   int status;         /* ending: as wait(2) gives it */
+  int report;         /* running: of start_program */
+  int error;          /* ending: why it was not executed, or 0 */
   int64_t report_at;  /* ending: its end is reported then even if its group is not empty */
   int output;         /* init's end of its pipe; -1: closed */
   size_t polled;      /* index among the polled descriptors; 0: not there */
@@ -146,7 +148,10 @@ void notice_silence(struct init *init);
 
 /* program.c */
 /*
- * Starts a program and returns an errno, or 0. The new process calls `prepare(with)` first, which returns an errno or 0
- * as well. The program gets the environment, the mask and the ignored signals that init was started with.
+ * Starts a process and returns an errno, or 0. It calls `prepare(with)` first, which returns an errno or 0 as well. The
+ * program gets the environment, the mask and the ignored signals that init was started with.
  */
-int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid);
+int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid,
+                  int *report);
+/* Waits for the exec and closes the report. Returns why it failed, or 0: also where it takes longer. */
+int read_report(int report, int wait_ms);

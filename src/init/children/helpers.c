@@ -65,7 +65,7 @@ static int start_in_place(struct helper *helper, const struct inherited *in, cha
   pair[0] = move_high(pair[0]);
   pair[1] = move_high(pair[1]);
   fcntl(pair[0], F_SETFL, O_NONBLOCK); /* only init's end: the helper's behaves like any pipe */
-  int error = start_program(in, argv, prepare_helper, pair[1], &helper->pid);
+  int error = start_program(in, argv, prepare_helper, pair[1], &helper->pid, &helper->report);
   close(pair[1]);
   if (error) close(pair[0]);
   else helper->output = pair[0];
@@ -141,9 +141,13 @@ static void report_end(const struct helpers *helpers, struct helper *helper, str
   close_output(helper);
   helper->stage = HELPER_REPORTED;
   bool by_signal = WIFSIGNALED(helper->status);
-  push(queue, (struct event){.kind = by_signal ? EV_HELPER_KILLED : EV_HELPER_EXITED,
-                             .id = helper->id,
-                             .value = by_signal ? WTERMSIG(helper->status) : WEXITSTATUS(helper->status)});
+  struct event event = {.kind = by_signal ? EV_HELPER_KILLED : EV_HELPER_EXITED, .id = helper->id};
+  event.value = by_signal ? WTERMSIG(helper->status) : WEXITSTATUS(helper->status);
+  if (helper->error) {
+    event.kind = EV_HELPER_FAILED;
+    event.value = helper->error;
+  }
+  push(queue, event);
 }
 
 void report_ended_helpers(struct helpers *helpers, struct queue *queue) {
@@ -168,6 +172,7 @@ bool on_helper_changed(struct helpers *helpers, pid_t pid, int status) {
     kill(-pid, SIGKILL);
     helper->stage = HELPER_ENDING;
     helper->status = status;
+    helper->error = read_report(helper->report, 0);
     helper->report_at = now_ms() + MAX_HELPER_END_MS;
     return true;
   }

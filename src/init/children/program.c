@@ -1,9 +1,5 @@
-/* Starts a program by fork and exec, and reports at once why it could not be started. */
-#include <sys/wait.h>
-
+/* Starts a program by fork and exec. The errno of a failure comes through a pipe, which the exec closes. */
 #include "children.h"
-
-enum { EXEC_MS = 1000 };
 
 static _Noreturn void become(const struct inherited *in, char *const argv[], int (*prepare)(int), int with,
                              int report) {
@@ -17,23 +13,24 @@ static _Noreturn void become(const struct inherited *in, char *const argv[], int
   _exit(written == sizeof error && error == ENOENT ? 127 : 126);
 }
 
-/*
- * The errno comes through a pipe, which the exec closes. An exec may hang with its file system, so init waits a moment
- * and then assumes that the program has started. A later failure has the exit code that a shell gives it.
- */
-int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid) {
-  int report[2];
-  int error = 0;
-  if (pipe2(report, O_CLOEXEC) == -1) return errno;
-  report[1] = move_high(report[1]); /* `prepare` uses 0 to 2 */
+int start_program(const struct inherited *in, char *const argv[], int (*prepare)(int), int with, pid_t *pid,
+                  int *report) {
+  int pair[2];
+  if (pipe2(pair, O_CLOEXEC) == -1) return errno;
+  pair[1] = move_high(pair[1]); /* `prepare` uses 0 to 2 */
   *pid = start_process();
-  if (*pid == 0) become(in, argv, prepare, with, report[1]);
-  int fork_error = errno;
-  close(report[1]);
-  struct pollfd reported = {.fd = report[0], .events = POLLIN};
-  bool failed = *pid > 0 && poll(&reported, 1, EXEC_MS) == 1 && read(report[0], &error, sizeof error) == sizeof error;
-  if (failed) waitpid(*pid, NULL, 0);
-  else error = *pid == -1 ? fork_error : 0;
-  close(report[0]);
+  if (*pid == 0) become(in, argv, prepare, with, pair[1]);
+  int error = *pid == -1 ? errno : 0;
+  close(pair[1]);
+  *report = move_high(pair[0]);
+  if (error) close(*report);
   return error;
+}
+
+int read_report(int report, int wait_ms) {
+  struct pollfd reported = {.fd = report, .events = POLLIN};
+  int error = 0;
+  bool failed = poll(&reported, 1, wait_ms) == 1 && read(report, &error, sizeof error) == sizeof error;
+  close(report);
+  return failed ? error : 0;
 }

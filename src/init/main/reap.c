@@ -17,13 +17,17 @@ void report_gone_children(struct init *init) {
   }
 }
 
-static void note_end(struct supervisor *supervisor, int status) {
+/* Returns how a supervisor that dies again and again has ended. */
+static const char *note_end(struct supervisor *supervisor, int status) {
   bool by_signal = WIFSIGNALED(status);
   int value = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
   put_digits(stpcpy(supervisor->ended, by_signal ? "signal " : "code "), (uint64_t)value, 1);
   if (supervisor->hangs) strcpy(supervisor->ended, "hung");
   bool was_killed = by_signal && value == SIGKILL && !supervisor->hangs;
   supervisor->killed = (supervisor->committed ? 0 : supervisor->killed) + was_killed;
+  static char why[96];
+  strcpy(stpcpy(stpcpy(why, "it dies again and again ("), supervisor->ended), "; a seccomp profile may be too strict)");
+  return why;
 }
 
 void reap(struct init *init) {
@@ -36,8 +40,7 @@ void reap(struct init *init) {
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
     if (pid == supervisor->pid) {
       if (WIFSTOPPED(status)) continue;
-      note_end(supervisor, status);
-      on_supervisor_died(init, "it dies again and again");
+      on_supervisor_died(init, note_end(supervisor, status));
       continue;
     }
     if (pid == supervisor->abandoned) {

@@ -31,7 +31,8 @@ void hang_up_all(struct contacts *contacts) {
 size_t poll_contacts(struct contacts *contacts, struct pollfd *polled, size_t at) {
   for (size_t i = 0; i < MAX_WATCHED; i++) {
     struct contact *contact = &contacts->places[i];
-    contact->polled = contact->number && contact->fd != -1 ? at : 0;
+    if (!contact->number) continue; /* its page is not touched */
+    contact->polled = contact->fd != -1 ? at : 0;
     /* Only the end of a connection matters, and poll(2) always reports that. */
     if (contact->polled) polled[at++] = (struct pollfd){.fd = contact->fd};
   }
@@ -55,7 +56,7 @@ size_t encode_contact(struct contacts *contacts, char *out) {
     if (!contact->is_news) continue;
     size_t length = encode_answer(out, "contact", contact->number, contact->error);
     contact->is_news = false;
-    if (contact->error) contact->number = 0;
+    if (contact->error) *contact = (struct contact){.number = 0};
     return length;
   }
   return 0;

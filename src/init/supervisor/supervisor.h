@@ -116,7 +116,7 @@ size_t encode_news(struct directory *directory, char *out);
 
 /* contacts.c */
 struct contact {
-  uint64_t number; /* of the `connect`; 0: a free place */
+  uint64_t number; /* names the `connect`; 0: a free place */
   int fd;          /* -1: the connection is over, or never was */
   int error;       /* why, an errno */
   bool is_news;    /* the supervisor does not know it yet */

@@ -9,7 +9,7 @@ import { readGeneration } from './generation.ts';
 import { connectTo, type Handle, probeHandle } from './handle.ts';
 import { type Listing, listMembers, type PlainReading, type Reading, readMember, readPlainFile } from './read.ts';
 
-/** As of `node:net`, or of the host. */
+/** A socket of `node:net`, or a connection of the host. */
 export interface Connection {
   readonly bytesRead: number;
   on(event: 'data' | 'error', listener: () => void): unknown;
