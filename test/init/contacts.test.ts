@@ -41,14 +41,14 @@ onBench('init closes a connection when that is ordered, and all with their super
   await waitFor('both are closed', () => sockets.every(({ closed }) => closed));
 });
 
-onBench('a place is free again after 128 connections have ended or failed', async (bench, t) => {
+onBench('a place is free again after 256 connections have ended or failed', async (bench, t) => {
   const { supervisor } = await attend(bench);
   await serve(t, bench, 'peer');
-  for (let number = 1; number <= 300; number++) {
+  for (let number = 1; number <= 600; number++) {
     supervisor.commit('connect', number, bench.path(number % 2 === 0 ? 'absent' : 'peer'), 'hang-up', number);
   }
-  supervisor.commit('connect', 301, bench.path('peer'));
-  for (let news = await supervisor.news(); news[1] !== '301'; ) news = await supervisor.news();
+  supervisor.commit('connect', 601, bench.path('peer'));
+  for (let news = await supervisor.news(); news[1] !== '601'; ) news = await supervisor.news();
 });
 
 async function serve(t: TestContext, bench: Bench, name: string): Promise<readonly Socket[]> {

@@ -36,7 +36,7 @@ struct memo {
   char *bytes;
 };
 
-enum { MAX_POLLED = 5 + MAX_PEERS + 2 * MAX_WATCHED + MAX_HELPERS + MAX_MAINS };
+enum { MAX_POLLED = 5 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS + MAX_CONTACTS };
 
 /* The long arrays of the groups, together in one place, so that few pages are in use. */
 struct storage {

@@ -12,7 +12,7 @@ void connect_contact(struct contacts *contacts, uint64_t number, const char *pat
 }
 
 struct contact *find_contact(struct contacts *contacts, uint64_t number) {
-  for (size_t i = 0; i < MAX_WATCHED; i++)
+  for (size_t i = 0; i < MAX_CONTACTS; i++)
     if (contacts->places[i].number == number) return &contacts->places[i];
   return NULL;
 }
@@ -24,12 +24,12 @@ void hang_up(struct contact *contact) {
 }
 
 void hang_up_all(struct contacts *contacts) {
-  for (size_t i = 0; i < MAX_WATCHED; i++)
+  for (size_t i = 0; i < MAX_CONTACTS; i++)
     if (contacts->places[i].number) hang_up(&contacts->places[i]);
 }
 
 size_t poll_contacts(struct contacts *contacts, struct pollfd *polled, size_t at) {
-  for (size_t i = 0; i < MAX_WATCHED; i++) {
+  for (size_t i = 0; i < MAX_CONTACTS; i++) {
     struct contact *contact = &contacts->places[i];
     if (!contact->number) continue; /* its page is not touched */
     contact->polled = contact->fd != -1 ? at : 0;
@@ -40,7 +40,7 @@ size_t poll_contacts(struct contacts *contacts, struct pollfd *polled, size_t at
 }
 
 void take_polled_contacts(struct contacts *contacts, const struct pollfd *polled) {
-  for (size_t i = 0; i < MAX_WATCHED; i++) {
+  for (size_t i = 0; i < MAX_CONTACTS; i++) {
     struct contact *contact = &contacts->places[i];
     if (!contact->polled || polled[contact->polled].revents == 0) continue;
     let_go(contact->fd);
@@ -51,7 +51,7 @@ void take_polled_contacts(struct contacts *contacts, const struct pollfd *polled
 }
 
 size_t encode_contact(struct contacts *contacts, char *out) {
-  for (size_t i = 0; i < MAX_WATCHED; i++) {
+  for (size_t i = 0; i < MAX_CONTACTS; i++) {
     struct contact *contact = &contacts->places[i];
     if (!contact->is_news) continue;
     size_t length = encode_answer(out, "contact", contact->number, contact->error);

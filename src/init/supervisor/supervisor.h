@@ -115,6 +115,8 @@ void look_at_directory(struct directory *directory, change_visitor *report, void
 size_t encode_news(struct directory *directory, char *out);
 
 /* contacts.c */
+enum { MAX_CONTACTS = 256 };
+
 struct contact {
   uint64_t number; /* names the `connect`; 0: a free place */
   int fd;          /* -1: the connection is over, or never was */
@@ -124,7 +126,7 @@ struct contact {
 };
 
 struct contacts {
-  struct contact places[MAX_WATCHED];
+  struct contact places[MAX_CONTACTS];
 };
 
 void connect_contact(struct contacts *contacts, uint64_t number, const char *path);

@@ -4,8 +4,10 @@
  */
 import { EventEmitter } from 'node:events';
 import type { Connection } from '../graveyard/volume.ts';
-import { MAX_WATCHED } from './frames.ts';
 import type { ContactNews, HostCommand } from './host.ts';
+
+/** The 128 members of a graveyard that we follow, those that the configuration names, and attempts. */
+const MAX_CONTACTS = 256;
 
 export class Contacts {
   readonly #order: (command: HostCommand) => void;
@@ -18,7 +20,7 @@ export class Contacts {
 
   /** Rejects with the error of connect(2). */
   connect(path: string): Promise<Connection> {
-    if (this.#open.size === MAX_WATCHED) return Promise.reject(errorOf('EMFILE'));
+    if (this.#open.size === MAX_CONTACTS) return Promise.reject(errorOf('EMFILE'));
     const number = ++this.#last;
     const contact = new Contact(() => {
       if (this.#open.delete(number)) this.#order({ type: 'hangUp', number });
