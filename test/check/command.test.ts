@@ -149,8 +149,7 @@ describe('sexton check', () => {
 
   it('a template by its name is reported as one', () => {
     const dir = temporaryDirectory();
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform fills it in.
-    writeFileSync(join(dir, 'a.yaml.tpl'), 'kind: {name: ${name}}\n%{ for a in b }\n');
+    writeFileSync(join(dir, 'a.yaml.tpl'), `kind: {name: \${name}}\n%{ for a in b }\n`);
     const { code, out } = runIn(dir, {}, ['a.yaml.tpl']);
     assert.equal(code, 2);
     assert.match(out, /^a\.yaml\.tpl:1 not read: a template, not YAML; render it first/);
