@@ -43,10 +43,7 @@ bool take_message(int socket) {
   char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(MAX_RIGHTS * sizeof(int))];
   struct msghdr message = {.msg_control = control, .msg_controllen = sizeof control};
   pid_t pid = closer > 0 ? -1 : start_process();
-  if (pid == 0) {
-    recvmsg(socket, &message, MSG_DONTWAIT);
-    _exit(0);
-  }
+  if (pid == 0) _exit(recvmsg(socket, &message, MSG_DONTWAIT) == -1);
   if (pid > 0) closer = pid;
   return pid > 0;
 }
