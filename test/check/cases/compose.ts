@@ -95,6 +95,11 @@ export const COMPOSE_CASES: Cases = {
       /^error @10000 \["a; b"\] /,
       'command: ["--", "a; exec b", b]',
     ],
+    'the script of the entrypoint in front of a command': [
+      compose('    entrypoint: [sh, -c, "a; b"]\n    command: [c]\n', 'debian:12'),
+      /^error @10000 \["a; b"\] /,
+      'entrypoint: [sh, -c, "a; exec b"]',
+    ],
     'one text with a word behind the script': [
       compose('    command: sh -ec "b" b\n', 'debian:12'),
       /^error @10000 /,
