@@ -97,7 +97,7 @@ export class Laws extends Judge {
 
   /** Init is about to signal it because of its mains. */
   endedWithMains(container: Container): void {
-    judgeLinger(container, container.reflexes.endedFrom, undefined);
+    judgeLinger(container, container.reflexes.endedFrom);
   }
 
   /** A signal of sexton's own is about to reach the command. */

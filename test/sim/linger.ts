@@ -1,6 +1,5 @@
 /** Between the end of its mains and its own stop a sidecar lingers as long as it declares, if there is time. */
 import { peerNamed } from '../../src/core/pod/standing.ts';
-import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { Container } from './container.ts';
 import { isCommandAlive, isOf, servedBy } from './truth.ts';
@@ -9,16 +8,20 @@ import type { Member } from './world.ts';
 /** Tombstones have whole milliseconds. */
 const ROUNDED_MS = 1;
 
-/** Its stop begins, and nothing shortens that. `knowing`: what was known of the others by whoever has begun it. */
-export function judgeLinger(container: Container, knowing: State | undefined, cause: Event['type'] | undefined): void {
+/**
+ * Its stop begins, and nothing shortens that. `knowing`: what was known of the others by whoever has begun it. `among`:
+ * the members that were named with it. A main that counts as alive is no reason to wait if it is not one of them.
+ */
+export function judgeLinger(container: Container, knowing: State | undefined, among?: readonly string[]): void {
   const { member, world } = container;
   const { lingerMs, role } = member.config;
   if (role === 'main' || lingerMs === 0) return;
-  const ends = servedBy(member).flatMap((main) => endOf(main, knowing) ?? []);
+  const mains = servedBy(member).filter(({ name }) => among?.includes(name) ?? true);
+  const ends = mains.flatMap((main) => endOf(main, knowing) ?? []);
   if (ends.length === 0) return;
   world.judges(LAW);
   const leftMs = Math.max(...ends) + lingerMs - world.agenda.nowMs;
-  if (leftMs > ROUNDED_MS) world.laws.breaks(LAW, container, `by ${cause ?? 'init'}, ${leftMs} ms too early`);
+  if (leftMs > ROUNDED_MS) world.laws.breaks(LAW, container, `it stops ${leftMs} ms too early`);
 }
 
 const LAW = 'linger';

@@ -19,7 +19,7 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
   const { config } = member;
   if (config.role === 'sidecar' && config.hold.kind !== 'always' && stop.origin !== 'self') return;
   // Init's own signal is judged when it sends it.
-  if (event.type !== 'stopSent') judgeLinger(container, container.brain?.state, event.type);
+  if (event.type !== 'stopSent') judgeLinger(container, container.brain?.state, stop.among);
   if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
