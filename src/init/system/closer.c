@@ -3,6 +3,7 @@
  * The close of a TCP socket sleeps as long as its SO_LINGER says, but not in a process that exits (socket(7)). So init
  * itself closes no message with a descriptor: the closer does, a process that holds a copy and exits.
  */
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -15,23 +16,12 @@ pid_t closer;
 static int unread[MAX_UNREAD];
 static size_t unread_count;
 
-/* Drops what is unread, up to a message with a descriptor. False: there is one, or it is a listener. */
-static bool drop_bytes(int fd) {
-  char bytes[4096];
-  for (;;) {
-    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    ssize_t length = recvmsg(fd, &message, MSG_DONTWAIT | MSG_PEEK);
-    /* A descriptor finds no room: unix(7), MSG_CTRUNC. */
-    if (length <= 0 || (message.msg_flags & MSG_CTRUNC)) return length == 0;
-    recv(fd, bytes, (size_t)length, MSG_DONTWAIT);
-  }
-}
-
 void let_go(int fd) {
+  int bytes = 0;
   if (fd == -1) return;
   shutdown(fd, SHUT_RD); /* nothing follows: a later send(2) fails with EPIPE */
-  if (drop_bytes(fd)) close(fd);
+  /* FIONREAD fails for a listener, whose connections close with it. */
+  if (ioctl(fd, FIONREAD, &bytes) == 0 && bytes == 0) close(fd);
   else if (unread_count < MAX_UNREAD) unread[unread_count++] = fd; /* one more stays open until init exits */
 }
 
