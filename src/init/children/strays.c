@@ -4,7 +4,9 @@
 bool is_own(const struct init *init, pid_t pid, pid_t group) {
   const struct supervisor *supervisor = &init->supervisor;
   if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return true;
-  return pid == supervisor->abandoned || pid == closer || is_helpers_group(&init->helpers, group);
+  if (pid == supervisor->abandoned || pid == closer) return true;
+  /* A new helper leads no group before its process has run. */
+  return is_helpers_group(&init->helpers, group) || is_helpers_group(&init->helpers, pid);
 }
 
 /* A process in the group of a child or helper is signalled, and waited for, with that group. */

@@ -46,8 +46,7 @@ void read_notices(struct init *init) {
     struct watched_main *main = &reflexes->mains[i];
     char expected[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
     if (polled[i].fd != main->fd || polled[i].revents == 0) continue;
-    /* To take a message would close what it carries. */
-    ssize_t n = recv(main->fd, notice, NOTICE_BYTES, MSG_DONTWAIT | MSG_PEEK);
+    ssize_t n = read_safely(main->fd, notice, NOTICE_BYTES);
     if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
     char how = notice[NOTICE_BYTES - 2];
     make_notice(expected, main->host_id, how);

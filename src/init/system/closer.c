@@ -16,6 +16,15 @@ pid_t closer;
 static int unread[MAX_UNREAD];
 static size_t unread_count;
 
+ssize_t read_safely(int socket, char *bytes, size_t size) {
+  struct iovec part = {.iov_base = bytes, .iov_len = size};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_PEEK);
+  /* A descriptor finds no room: unix(7), MSG_CTRUNC. */
+  if (length <= 0 || message.msg_flags & MSG_CTRUNC) return length;
+  return recv(socket, bytes, (size_t)length, MSG_DONTWAIT);
+}
+
 void let_go(int fd) {
   int bytes = 0;
   if (fd == -1) return;

@@ -67,6 +67,8 @@ void say(const char *first, const char *second, const char *third);
 /* closer.c */
 /* The process that closes for init; 0: none runs. It is to be reaped. */
 extern pid_t closer;
+/* As recv(2), but bytes that come with descriptors stay unread. It does not wait. */
+ssize_t read_safely(int socket, char *bytes, size_t size);
 /* Closes a socket, at once or by `close_unread`; -1 has no effect. */
 void let_go(int fd);
 /* Starts the closer for what `let_go` has left, unless one runs. */
