@@ -9,9 +9,10 @@
  */
 import type { Finding, Ignore, Unused } from './finding.ts';
 import type { Located, Range } from './input/located.ts';
-import { annotationsOf, type Objects, type Root } from './input/objects.ts';
+import { annotationsOf, type Objects } from './input/objects.ts';
 import { lineStart, lineText, positionAt, type Source } from './input/source.ts';
 import type { Inputs } from './input/texts.ts';
+import type { Root } from './input/together.ts';
 import { RULE_IDS } from './rules/table.ts';
 
 const COMMENT = /#\s*sexton-ignore\s+(SX\d+(?:\s*,\s*SX\d+)*)\s*(?::\s*(.*))?$/s;

@@ -53,7 +53,7 @@ for (const [form, words] of Object.entries(FORMS)) {
     mkdirSync(dir);
     await withLingering(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
       await peer.says('listening');
-      const endWith = ['end-with', 1, 1, 0, 0, 15, 2, 'f'.repeat(32), `${dir}/.main.sock`];
+      const endWith = ['end-with', 1, 1, 0, 0, 0, 15, 2, 'f'.repeat(32), `${dir}/.main.sock`];
       scene.supervisor.commit('watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`, ...endWith);
       assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
       await sends(scene, peer, 2);

@@ -3,7 +3,7 @@ import type { Entry, Located, LocatedMap } from './located.ts';
 import { at, entriesAt, itemsAt, textAt, textsAt, textsOf, wholeAt } from './located.ts';
 import { type Pod, podOf } from './pod.ts';
 import type { Source } from './source.ts';
-import { type IsTogether, togetherIn } from './together.ts';
+import { type IsTogether, type Root, togetherIn } from './together.ts';
 
 export interface Workload {
   readonly kind: WorkloadKind;
@@ -65,11 +65,6 @@ export interface Objects {
   readonly passedOver: ReadonlyMap<string, number>;
   /** Those passed over, and what is no object. */
   readonly unknown: readonly Root[];
-}
-
-export interface Root {
-  readonly source: Source;
-  readonly root: Located;
 }
 
 /** `definitions`: CustomResourceDefinitions that are not among the roots. */

@@ -2,8 +2,9 @@
 import { type ComposeService, isCompose, servicesOfCompose } from './compose.ts';
 import { type Stage, stageOf } from './dockerfile.ts';
 import { parseLocated } from './located.ts';
-import { isObject, type Root } from './objects.ts';
+import { isObject } from './objects.ts';
 import { makeSource, positionAt, type Source } from './source.ts';
+import type { Root } from './together.ts';
 
 export interface Input {
   readonly path: string;

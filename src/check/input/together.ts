@@ -3,9 +3,13 @@
  * chart, else of one directory. A repository may hold several variants of one manifest, which never meet.
  */
 import { posix } from 'node:path';
-import { itemsAt, textAt } from './located.ts';
-import type { Root } from './objects.ts';
+import { itemsAt, type Located, textAt } from './located.ts';
 import type { Source } from './source.ts';
+
+export interface Root {
+  readonly source: Source;
+  readonly root: Located;
+}
 
 export type IsTogether = (a: Source, b: Source) => boolean;
 

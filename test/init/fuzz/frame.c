@@ -37,6 +37,11 @@ static void check_watch(const struct operation *op, const char *body, size_t len
   require(at == op->text + op->length);
 }
 
+static void check_path(const struct operation *op, const char *body, size_t length) {
+  check_text(op, body, length);
+  require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
+}
+
 static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
   switch (op->kind) {
     case OP_WATCH:
@@ -68,6 +73,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       break;
     case OP_END_HELPER:
     case OP_FIRST_ONLY:
+    case OP_HANG_UP:
       require(op->id >= 1);
       break;
     case OP_SWEEP:
@@ -99,9 +105,12 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_DUE:
       require(op->at >= 0);
       break;
+    case OP_CONNECT:
+      require(op->id >= 1);
+      check_path(op, body, length);
+      break;
     case OP_LISTEN:
-      check_text(op, body, length);
-      require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
+      check_path(op, body, length);
       break;
     case OP_EXIT:
       require(op->code <= 255);

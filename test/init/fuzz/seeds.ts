@@ -29,6 +29,8 @@ const OPERATIONS = [
   ['end-with', '1', '1', '0', '1', '300', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
   ['listen', '/graveyard/.web.sock'],
   ['watch', '1', '0', '0', '/graveyard', 'web'],
+  ['connect', '1', '/graveyard/.main.sock'],
+  ['hang-up', '1'],
   ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
   ['sleep'],
   ['exit', '143'],
