@@ -6,7 +6,8 @@
  * for a new peer, whose tombstone may be written before its socket listens. After that only `retry` tries again.
  */
 import type { Clock, Timer } from '../clock.ts';
-import type { Connection, VolumeAccess } from './volume.ts';
+import type { Connection } from '../host/host.ts';
+import type { VolumeAccess } from './volume.ts';
 
 /**
  * Never connected: `none` because there is no socket, `refused` because no process listens at the socket, `denied` for

@@ -3,19 +3,12 @@ import { access, constants, lstat, realpath, stat, unlink } from 'node:fs/promis
 import { isAbsolute, join, resolve } from 'node:path';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import type { Clock } from '../clock.ts';
+import type { Connection } from '../host/host.ts';
 import { isLocal } from '../local-volume.ts';
 import { inDirectory, look, makeDirectory, overwriteFile, replaceFile } from './directory.ts';
 import { readGeneration } from './generation.ts';
 import { connectTo, type Handle, probeHandle } from './handle.ts';
 import { type Listing, listMembers, type PlainReading, type Reading, readMember, readPlainFile } from './read.ts';
-
-/** A socket of `node:net`, or a connection of the host. */
-export interface Connection {
-  readonly bytesRead: number;
-  on(event: 'data' | 'error', listener: () => void): unknown;
-  once(event: 'close', listener: () => void): unknown;
-  destroy(): unknown;
-}
 
 /** What all parts of a reader have. */
 export interface ReaderOptions {

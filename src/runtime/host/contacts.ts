@@ -3,8 +3,7 @@
  * whose close sleeps, as unix(7) allows. Node would close it, and hang.
  */
 import { EventEmitter } from 'node:events';
-import type { Connection } from '../graveyard/volume.ts';
-import type { ContactNews, HostCommand } from './host.ts';
+import type { Connection, ContactNews, HostCommand } from './host.ts';
 
 /** The 128 members of a graveyard that we follow, those that the configuration names, and attempts. */
 const MAX_CONTACTS = 256;

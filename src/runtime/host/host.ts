@@ -63,6 +63,14 @@ export interface WatchCommand {
   readonly sockets: readonly string[];
 }
 
+/** A connection to a peer: a socket of `node:net`, or one that the host holds. */
+export interface Connection {
+  readonly bytesRead: number;
+  on(event: 'data' | 'error', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
 /** The connection of a `connect` is held, could not be had, or is over: EPIPE. */
 export interface ContactNews {
   readonly type: 'contact';
