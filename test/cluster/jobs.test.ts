@@ -25,8 +25,19 @@ describe('on a cluster', { concurrency: 6 }, () => {
       pod.timeline.exitsBeforeSignalTo('do-the-work', 'proxy');
       const { StopReason, Reason } = pod.message('proxy');
       assert.deepEqual([StopReason, Reason], ['mains finished', 'stopped']);
-      if (code !== 0) assert.deepEqual([pod.message('main').Reason, pod.message('main').ExitCode], ['error', code]);
+      if (code !== 0) assert.equal(pod.end('main').message, undefined);
     });
+
+  clusterTest('FallbackToLogsOnError shows the last lines of a command that fails by itself', async (t) => {
+    const more = { terminationMessagePolicy: 'FallbackToLogsOnError' };
+    const pod = await startPod(
+      t,
+      'last-lines',
+      podOf({ members: [{ name: 'main', does: { run: 1, exit: 3 }, more }] }),
+    );
+    assert.equal(await pod.untilEnded(), 'Failed');
+    assert.match(pod.end('main').message ?? '', /^[\d.]+ main Exiting 3$/m);
+  });
 
   clusterTest("N18 the proxy of README's deleted Job serves while its main needs 5 s to stop", async (t) => {
     const job = await createJob(t, 'readme-deleted', readmePod('A Job with a sidecar', { main: 'term=5000' }));

@@ -7,6 +7,7 @@ import type { Member } from './world.ts';
 
 /** Tombstones have whole milliseconds. */
 const ROUNDED_MS = 1;
+const LOST_AFTER_MS = 2_000;
 
 /**
  * Its stop begins, and nothing shortens that. `knowing`: what was known of the others by whoever has begun it. `among`:
@@ -26,14 +27,21 @@ export function judgeLinger(container: Container, knowing: State | undefined, am
 
 const LAW = 'linger';
 
-/** When the command ended that it has seen last; undefined: it lives, never did, or was not seen. */
+/** When the command ended that it has seen last; undefined: it lives, was not seen, or its end is in doubt. */
 function endOf(main: Member, knowing: State | undefined): number | undefined {
   const { container, world } = main;
-  const { tombstone } = (knowing && peerNamed(knowing, main.name)) ?? {};
+  const { tombstone, liveness } = (knowing && peerNamed(knowing, main.name)) ?? {};
   if (container?.command === undefined || isCommandAlive(main) || !isOf(container, tombstone)) return undefined;
   const { command, isRunning, startedAtMs, state } = container;
   // Between two lives a main is not over, and after a restart of all none of before counts.
   const isOver = !isRunning || state?.child.is === 'gone' || state?.child.is === 'unstarted';
   const isNow = startedAtMs + world.agenda.bootAtMs >= world.kubelet.restartedAllAtMs;
-  return isOver && isNow ? (command.diedAtMs ?? main.endedAtMs) : undefined;
+  const endedAtMs = command.diedAtMs ?? main.endedAtMs;
+  // A main that is lost without a record counts as alive for two seconds.
+  const isBelieved = tombstone?.Died !== undefined || liveness !== 'lost' || isPast(main, endedAtMs);
+  return isOver && isNow && isBelieved ? endedAtMs : undefined;
+}
+
+function isPast({ world }: Member, endedAtMs = world.agenda.nowMs): boolean {
+  return world.agenda.nowMs - endedAtMs >= LOST_AFTER_MS;
 }
