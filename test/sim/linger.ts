@@ -1,5 +1,5 @@
 /** Between the end of its mains and its own stop a sidecar lingers as long as it declares, if there is time. */
-import { peerNamed } from '../../src/core/pod/standing.ts';
+import { isForeign, peerNamed } from '../../src/core/pod/standing.ts';
 import type { State } from '../../src/core/state/state.ts';
 import type { Container } from './container.ts';
 import { isCommandAlive, isOf, servedBy } from './truth.ts';
@@ -18,7 +18,7 @@ export function judgeLinger(container: Container, knowing: State | undefined, am
   const { lingerMs, role } = member.config;
   if (role === 'main' || lingerMs === 0) return;
   const mains = servedBy(member).filter(({ name }) => among?.includes(name) ?? true);
-  const ends = mains.flatMap((main) => endOf(main, knowing) ?? []);
+  const ends = mains.flatMap((main) => endOf(main, member, knowing) ?? []);
   if (ends.length === 0) return;
   world.judges(LAW);
   const leftMs = Math.max(...ends) + lingerMs - world.agenda.nowMs;
@@ -28,9 +28,12 @@ export function judgeLinger(container: Container, knowing: State | undefined, am
 const LAW = 'linger';
 
 /** When the command ended that it has seen last; undefined: it lives, was not seen, or its end is in doubt. */
-function endOf(main: Member, knowing: State | undefined): number | undefined {
+function endOf(main: Member, { config }: Member, knowing: State | undefined): number | undefined {
   const { container, world } = main;
-  const { tombstone, liveness } = (knowing && peerNamed(knowing, main.name)) ?? {};
+  const peer = knowing && peerNamed(knowing, main.name);
+  // A reboot makes a tombstone that of another pod.
+  if (knowing === undefined || peer === undefined || isForeign(config, knowing, peer)) return undefined;
+  const { tombstone, liveness } = peer;
   if (container?.command === undefined || isCommandAlive(main) || !isOf(container, tombstone)) return undefined;
   const { command, isRunning, startedAtMs, state } = container;
   // Between two lives a main is not over, and after a restart of all none of before counts.
@@ -38,7 +41,7 @@ function endOf(main: Member, knowing: State | undefined): number | undefined {
   const isNow = startedAtMs + world.agenda.bootAtMs >= world.kubelet.restartedAllAtMs;
   const endedAtMs = command.diedAtMs ?? main.endedAtMs;
   // A main that is lost without a record counts as alive for two seconds.
-  const isBelieved = tombstone?.Died !== undefined || liveness !== 'lost' || isPast(main, endedAtMs);
+  const isBelieved = tombstone.Died !== undefined || liveness !== 'lost' || isPast(main, endedAtMs);
   return isOver && isNow && isBelieved ? endedAtMs : undefined;
 }
 
