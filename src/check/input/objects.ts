@@ -142,7 +142,7 @@ function directoryOf({ path }: Source): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Without its line, so that a message stays the same when lines are added. */
+/** The line is left out, so that a message stays the same when lines are added. */
 export function namedAt({ kind, name, source }: Other): string {
   return `${kind} ${name} of ${source.path}`;
 }

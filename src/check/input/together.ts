@@ -21,7 +21,7 @@ export function togetherIn(roots: readonly Root[]): IsTogether {
     if (/^kustomization\.ya?ml$/.test(base)) kustomizations.set(dir, one);
     if (base === 'Chart.yaml') charts.add(dir);
   }
-  /** By path, the directories of the kustomizations that reach it. */
+  /** The directories of the kustomizations that reach a path. */
   const reached = new Map<string, Set<string>>();
   for (const top of kustomizations.keys()) reach(top, top, new Set());
   const groups = new Map<Source, ReadonlySet<string>>();

@@ -13,7 +13,7 @@ export interface ShellCommand {
   /** Which one it is by its name alone; undefined: that depends on the image. */
   readonly kind: Shell | undefined;
   readonly script: string;
-  /** Which word of the command line it is, from the end: 1 is the last. undefined: it is a part of one. */
+  /** The place of the word in the command line, from the end: 1 is the last. undefined: it is a part of one. */
   readonly fromEnd: number | undefined;
   /** The script ends at the first command that fails, or at a variable that is not set. */
   readonly isStrict: boolean;
@@ -57,7 +57,7 @@ export function fateOf({ script, kind: named }: ShellCommand, shell: Shell | und
   const last = commands?.at(-1);
   if (commands === undefined || last === undefined || last.after === '&') return BECOMES;
   const elsewhere = inSubshells(commands);
-  // What comes last in the end cannot be read here.
+  // The last command of such a script cannot be known.
   if (commands.some((one) => DEFINITION.test(one.text) || (takesOver(one) && !elsewhere.has(one)))) return BECOMES;
   // A script that exits has an end.
   if (last.before !== '|' && /^exit\b/.test(last.text)) return BECOMES;
@@ -79,7 +79,7 @@ const DEFINITION = /^(function\s|[^\s()=]+\s*\(\))/;
 function inSubshells(commands: readonly Command[]): ReadonlySet<Command> {
   const found = new Set<Command>();
   const open: { readonly at: number; readonly isFirst: boolean }[] = [];
-  /** By command, where the compound begins that ends there. */
+  /** The index at which the compound begins that ends with a command. */
   const starts: number[] = [];
   for (const [at, one] of commands.entries()) {
     const words = one.text.split(/\s+/);

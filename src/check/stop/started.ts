@@ -8,7 +8,7 @@ import { argvOfImage, factsOfImage, type Images, shellOf } from './images.ts';
 import { programOfImage } from './plan.ts';
 import { fateOf, firstShellOf } from './shell.ts';
 
-/** What the Dockerfile itself has of it. Behind a shell form of ENTRYPOINT it has what the shell ignores, too. */
+/** The words that the Dockerfile itself has, including those that a shell form of ENTRYPOINT ignores. */
 export function ownArgvOfStage({ entrypoint, cmd }: Stage): readonly string[] {
   return [...(entrypoint?.argv ?? []), ...(cmd?.argv ?? [])];
 }

@@ -40,9 +40,9 @@ export function scriptOfShell(args: readonly string[]): ShellScript | undefined 
 type Sign = ';' | '&' | '&&' | '|' | '||';
 
 export interface Command {
-  /** Without quotes; a blank in them or in parentheses is an underscore. */
+  /** Quotes are left out; a blank in them or in parentheses is an underscore. */
   readonly text: string;
-  /** Where it begins in the script. */
+  /** Its index in the script. */
   readonly at: number;
   readonly before: Sign;
   readonly after: Sign;
@@ -99,7 +99,7 @@ export function commandsOf(script: string): readonly Command[] | undefined {
       next.text += isOneWord ? bare.replaceAll(/\s/g, '_') : bare.replace('\\', '');
       if (token === closer) closers = closers.slice(0, -1);
       else closers += CLOSERS.get(token) ?? '';
-      // Without an opening one it ends a pattern of case.
+      // An unopened one ends a pattern of case.
       if (token === ')' && !isInside) end(';');
     }
     if (token !== '\n' || isQuoted) continue;

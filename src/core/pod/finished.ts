@@ -48,7 +48,7 @@ function mainsSeen(config: MemberConfig, state: State): readonly string[] {
     .map((peer) => peer.tombstone.Name);
 }
 
-/** Since when none of the mains lives that do not live now, CLOCK_MONOTONIC; undefined: none was seen, or all live. */
+/** The last end of a main that does not live now, CLOCK_MONOTONIC; undefined: none was seen, or all live. */
 export function mainsEndMs(config: MemberConfig, state: State): number | undefined {
   const ends = mainsServed(config, state).flatMap((name) => {
     const peer = peerNamed(state, name);

@@ -54,7 +54,7 @@ void set_end_with(struct reflexes *reflexes, const struct operation *op);
 size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
 /* Reads what `poll_mains` has found, before the signals of the same turn. */
 void read_notices(struct init *init);
-/* When the command is to be signalled, because as many mains as are needed are gone; NEVER: they are not. */
+/* The moment to signal the command, because as many mains as are needed are gone; NEVER: they are not. */
 int64_t ends_with_mains_at(struct init *init);
 void end_with_mains(struct init *init);
 

@@ -58,7 +58,7 @@ export function* ownCommands(stmts: readonly Stmt[]): Generator<Cmd> {
   }
 }
 
-/** Without those of substitutions, which run in subshells. */
+/** Commands of substitutions are left out: they run in subshells. */
 function statementsIn(node: object): readonly Stmt[] {
   return Object.entries(node).flatMap(([key, value]): readonly Stmt[] => {
     if (key === 'X' || key === 'Y') return [value];

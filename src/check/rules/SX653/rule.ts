@@ -21,7 +21,7 @@ export const rule = ofService({
   fix: ({ at: node, script }, { service }) => execBefore(service.source, node, script.script),
 });
 
-/** Where the service has the script, or the text that ends with it; undefined: the image has it. */
+/** The service's text of the script, or the one that ends with it; undefined: the image has it. */
 function scriptAt({ node, command = [] }: ComposeService, { fromEnd = 0 }: ShellCommand): Located | undefined {
   const isCommand = fromEnd <= command.length;
   const whole = at(node, isCommand ? 'command' : 'entrypoint');
