@@ -7,7 +7,6 @@ import type { Member } from './world.ts';
 
 /** Tombstones have whole milliseconds. */
 const ROUNDED_MS = 1;
-const LOST_AFTER_MS = 2_000;
 
 /**
  * Its stop begins, and nothing shortens that. `knowing`: what was known of the others by whoever has begun it. `among`:
@@ -40,11 +39,7 @@ function endOf(main: Member, { config }: Member, knowing: State | undefined): nu
   const isOver = !isRunning || state?.child.is === 'gone' || state?.child.is === 'unstarted';
   const isNow = startedAtMs + world.agenda.bootAtMs >= world.kubelet.restartedAllAtMs;
   const endedAtMs = command.diedAtMs ?? main.endedAtMs;
-  // A main that is lost without a record counts as alive for two seconds.
-  const isBelieved = tombstone.Died !== undefined || liveness !== 'lost' || isPast(main, endedAtMs);
-  return isOver && isNow && isBelieved ? endedAtMs : undefined;
-}
-
-function isPast({ world }: Member, endedAtMs = world.agenda.nowMs): boolean {
-  return world.agenda.nowMs - endedAtMs >= LOST_AFTER_MS;
+  // Only a read of the tombstone, or a notice on the held connection, tells of an end at once.
+  const isKnown = tombstone.Died !== undefined || liveness === 'held';
+  return isOver && isNow && isKnown ? endedAtMs : undefined;
 }
