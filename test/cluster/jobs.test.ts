@@ -33,7 +33,7 @@ describe('on a cluster', { concurrency: 6 }, () => {
     const pod = await startPod(
       t,
       'last-lines',
-      podOf({ members: [{ name: 'main', does: { run: 1, exit: 3 }, more }] }),
+      podOf({ members: [{ name: 'main', does: { run: 1, exit: 3, log: '/dev/stdout' }, more }] }),
     );
     assert.equal(await pod.untilEnded(), 'Failed');
     assert.match(pod.end('main').message ?? '', /^[\d.]+ main Exiting 3$/m);
