@@ -39,7 +39,7 @@ describe('a descriptor in flight', () => {
       const work = await startWork(stage, dir, 'never');
       const supervisor = await work.supervisor();
       await waitFor('it is connected', () => /"peer":"rogue".*: held/.test(work.stderr()));
-      // What reads the message must have the last copy of the descriptor.
+      // The reader of the message must hold the last copy of the descriptor.
       send(supervisor, 'SIGSTOP');
       peer.goOn();
       await peer.says('sent');

@@ -26,7 +26,7 @@ export function judgeLinger(container: Container, knowing: State | undefined, am
 
 const LAW = 'linger';
 
-/** When the command ended that it has seen last; undefined: it lives, was not seen, or its end is in doubt. */
+/** The end of a main's last command; undefined: the command lives, or the sidecar cannot know of its end. */
 function endOf(main: Member, { config }: Member, knowing: State | undefined): number | undefined {
   const { container, world } = main;
   const peer = knowing && peerNamed(knowing, main.name);

@@ -37,8 +37,8 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
 }
 
 /*
- * A stop is recorded from its beginning, because the platform may kill the whole container before its end. Without one
- * only a KILL has to be explained.
+ * A stop is recorded from its beginning, because the platform may kill the whole container before its end. An end
+ * without a stop needs an explanation only after a KILL.
  */
 static bool owes_evidence(const struct init *init) {
   bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
