@@ -146,9 +146,9 @@ const ROWS = {
     help: 'Translate signals on their way to the command; HUP:- drops HUP.',
   },
   signalTo: {
-    ...oneOf(['group', 'first']),
-    default: 'group',
-    help: "What gets the signals: the command's process group, or its first process alone, which passes them on.",
+    ...oneOf(['tree', 'group', 'first']),
+    default: 'tree',
+    help: 'Whom a stop reaches: parents before their children; all of the process group at once; the first process alone.',
   },
   stop: {
     ...notation('LADDER|auto|preset:NAME', parseStop, formatStop),

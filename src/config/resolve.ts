@@ -229,7 +229,7 @@ function runConfig(
     program,
     logLevel: need(settings, 'logLevel'),
     logFormat: need(settings, 'logFormat'),
-    host: { ...host, commands, firstOnly: need(settings, 'signalTo') === 'first' },
+    host: { ...host, commands, signalTo: need(settings, 'signalTo') },
     sleepAfterMs: sleepOf(settings),
     http: address && { address, onDrain: need(settings, 'readyzOnDrain') },
     terminationLog: terminationLogOf(settings),

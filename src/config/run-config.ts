@@ -21,8 +21,7 @@ export interface RunConfig {
   readonly otlp: { readonly url: string; readonly service: string } | undefined;
   /** The supervisor may sleep after this time without an event; undefined: it never sleeps. */
   readonly sleepAfterMs: number | undefined;
-  /** `firstOnly`: signals reach the first process of the command, not its group. */
-  readonly host: HostSettings & { readonly firstOnly: boolean };
+  readonly host: HostSettings & { readonly signalTo: SignalTo };
 }
 
 /**
@@ -46,6 +45,9 @@ export interface TerminationLog {
   /** The user named the file: sexton creates it if it is missing, and reports a failure to write it. */
   readonly isNamed: boolean;
 }
+
+/** Whom the signals for the command reach: parents before their children, its process group, its first process. */
+export type SignalTo = 'tree' | 'group' | 'first';
 
 /** Settings of the host that do not concern the lifecycle. */
 export interface HostSettings {

@@ -38,23 +38,20 @@ export function chooseStop(settings: Settings, argv: readonly string[] | undefin
     notes: [`stop ladder ${ladder} by ${by}`],
     warnings: [
       ...(warning === undefined ? [] : [`${settings.stop.label}: ${warning}`]),
-      ...(preset.isSingle && started.isGroupTold ? [tellsAll(name, started)] : []),
-      ...(preset.isSingle && settings.signalTo.value === 'group' && settings.signalTo.isGiven
-        ? [reachesAll(name, settings)]
-        : []),
+      ...(started.isGroupTold ? [tellsAll(name, started)] : []),
+      ...(settings.signalTo.value === 'group' ? [reachesAll(name, settings)] : []),
     ],
   };
 }
 
 function withPreset(settings: Settings, preset: StopPreset, name: string, rungs: readonly Rung[]): Settings {
   const source = `preset ${name}`;
-  const { signalTo, stop, stopSignals, exitCode } = settings;
+  const { stop, stopSignals, exitCode } = settings;
   const all = new Set([...(stopSignals.value ?? []), ...rungs.map(({ signal }) => signal)]);
   return {
     ...settings,
     stop: { ...stop, value: { preset: name, ...stop.value, rungs } },
     // Official images declare the graceful signal as their STOPSIGNAL, so the platform sends it as its stop request.
-    ...(!signalTo.isGiven && preset.isSingle && { signalTo: { ...signalTo, value: 'first', source } }),
     ...(!stopSignals.isGiven && { stopSignals: { ...stopSignals, value: [...all], source } }),
     ...(!exitCode.isGiven &&
       exitCode.value?.kind === 'keep' &&
@@ -83,10 +80,10 @@ function seen({ program, behind }: StartedProgram): string {
 
 /** With `--signal-to group` sexton's own signals reach the workers, too. */
 function reachesAll(name: string, { signalTo }: Settings): string {
-  return `${signalTo.label}: the workers of ${name} take its signals as an order to drop their requests; leave it out`;
+  return `${signalTo.label}: workers of ${name} would get its signals, too, and may drop their requests; leave it out`;
 }
 
 function tellsAll(name: string, { behind }: StartedProgram): string {
   const what = behind.at(-1);
-  return `${what} sends signals to all processes of ${name}, whose workers take them as an order to drop their requests; leave ${what} out, sexton does what it does`;
+  return `${what} sends signals to all processes of ${name}, and workers may drop their requests; leave ${what} out, sexton does what it does`;
 }

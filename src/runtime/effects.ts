@@ -1,7 +1,7 @@
 /**
  * Carries out the effects of the core; nothing else does. A new kind of effect that has no case here does not compile.
  */
-import type { Program } from '../config/run-config.ts';
+import type { Program, SignalTo } from '../config/run-config.ts';
 import type { Effect } from '../core/state/events.ts';
 import { MAX_OUTPUT_BYTES } from './host/frames.ts';
 import type { HostCommand } from './host/host.ts';
@@ -11,8 +11,7 @@ import type { TrafficWatcher } from './traffic/traffic.ts';
 
 export interface Means {
   readonly program: Program;
-  /** Signals are for the first process of the application, not for its group. */
-  readonly firstOnly: boolean;
+  readonly signalTo: SignalTo;
   readonly log: Log;
   readonly networkTasks: NetworkTasks;
   readonly traffic: TrafficWatcher;
@@ -23,7 +22,7 @@ export interface Means {
 type Plan = { readonly commands: readonly HostCommand[]; readonly afterCommit: readonly (() => void)[] };
 
 export function planOf(effects: readonly Effect[], means: Means): Plan {
-  const { program, firstOnly, log, networkTasks, traffic, onExit } = means;
+  const { program, signalTo, log, networkTasks, traffic, onExit } = means;
   const commands: HostCommand[] = [];
   const afterCommit: (() => void)[] = [];
   const plan = (effect: Effect): unknown => {
@@ -31,11 +30,11 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
       case 'spawn':
         return commands.push({ ...effect, program });
       case 'forward':
-        if (firstOnly) commands.push({ type: 'firstOnly', id: effect.id });
+        if (signalTo !== 'tree') commands.push({ type: 'signalTo', id: effect.id, to: signalTo });
         return commands.push(effect);
       case 'kill':
       case 'forwardOnce':
-      case 'sweep':
+      case 'stop':
       case 'watchdog':
         return commands.push(effect);
       case 'startTask': {

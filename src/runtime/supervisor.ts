@@ -10,7 +10,7 @@
  * The order is fixed: first comes the commit to the host (the application must not wait), then the tombstone, then the
  * log. Only the exit waits for the tombstone, and only for a bounded time.
  */
-import type { HttpOptions, KeptConfig, Program, TerminationLog } from '../config/run-config.ts';
+import type { HttpOptions, KeptConfig, Program, SignalTo, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
@@ -50,7 +50,7 @@ export interface SupervisorOptions {
   readonly program: Program;
   readonly host: Host;
   /** What is asked of the host beside the lifecycle. */
-  readonly hostSetup: { readonly firstOnly: boolean; readonly commands: readonly HostCommand[] };
+  readonly hostSetup: { readonly signalTo: SignalTo; readonly commands: readonly HostCommand[] };
   readonly clock: Clock;
   readonly log: Log;
   readonly bootId: string;
@@ -111,7 +111,7 @@ export class Supervisor {
     const { member, http, log, clock, program, hostSetup, machine } = options;
     this.#means = {
       program,
-      firstOnly: hostSetup.firstOnly,
+      signalTo: hostSetup.signalTo,
       log,
       networkTasks: new NetworkTasks((id, end) => this.#onNetworkTaskEnded(id, end), machine.loadActions),
       traffic: new TrafficWatcher(options, (event) => this.#dispatch(event)),

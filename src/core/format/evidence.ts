@@ -64,6 +64,8 @@ export interface PhaseTime {
   readonly Phase: StageName;
   /** The signal that was sent at the beginning of a rung. */
   readonly Signal?: string;
+  /** How many processes the signal has reached besides the command's own. */
+  readonly Others?: number;
   readonly Ms: number;
 }
 
@@ -200,10 +202,11 @@ const STAGE_WORDS = {
 
 const MAX_PHASES = 6;
 
-function phaseText({ Phase, Signal, Ms }: PhaseTime, about: Pick<Evidence, 'Connections' | 'Busy'>): string {
+function phaseText({ Phase, Signal, Others, Ms }: PhaseTime, about: Pick<Evidence, 'Connections' | 'Busy'>): string {
   const { Connections, Busy } = about;
   const counted = Connections === undefined ? '' : `, ${Connections.New} connections`;
   const seen = Phase === 'drain' ? `${counted}${Busy === undefined ? '' : stillBusy(Busy.BusyTo)}`.slice(2) : '';
+  if (Others !== undefined) return `${Signal?.slice(3)} ${seconds(Ms)} (and ${Others} more)`;
   return `${Signal?.replace(/^SIG/, '') ?? Phase} ${seconds(Ms)}${seen === '' ? '' : ` (${seen})`}`;
 }
 

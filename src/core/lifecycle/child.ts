@@ -7,7 +7,6 @@ import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Child } from '../state/state.ts';
 import { rfc3339 } from '../time.ts';
-import { turnToStrays } from './stop/climb.ts';
 import { endAsWritten, endLife, finishMember } from './stop/end.ts';
 
 /** Ends the member. A command that ran before and lacks only resources now counts as one that died. */
@@ -23,7 +22,7 @@ export function onSpawnFailed(
   if (id === 1 || !PASSING.has(errno)) return finishMember(draft, { status, reason: 'error', exit: undefined });
   const exit = { code: status, signal: undefined };
   const sinceMs = draft.state.now.mono;
-  endLife(draft, { is: 'leftovers', id, exit, sinceMs, livedMs: 0, oom: false, strays: false });
+  endLife(draft, { is: 'roots', id, exit, sinceMs, livedMs: 0, oom: false });
 }
 
 /** Out of processes, memory or descriptors, or the program is being replaced: clone(2), execve(2). */
@@ -71,10 +70,10 @@ export function onExited(draft: Draft, event: Event & { type: 'exited' }, child:
   const how = signal === undefined ? { exitCode: code } : { signal: signalName(signal), core: event.core, ...by };
   say(draft, exitLevel(draft, exit), 'exited', how);
   const livedMs = event.at.mono - child.sinceMs;
-  // Counts from now: the end of the group is reported right behind this one, even when both are heard late.
+  // Counts from now: the end of the roots is reported right behind this one, even when both are heard late.
   const sinceMs = draft.state.now.mono;
   update(draft, {
-    child: { is: 'leftovers', id: event.id, exit, sinceMs, livedMs, oom, strays: false },
+    child: { is: 'roots', id: event.id, exit, sinceMs, livedMs, oom },
     chronicle: { ...draft.state.chronicle, healthy: undefined, exit },
   });
 }
@@ -88,17 +87,8 @@ function exitLevel({ config, state: { climb } }: Draft, exit: ChildExit): 'info'
   return isExpected || statusOf(exit) === 0 || isInterrupt(exit) ? 'info' : 'error';
 }
 
-type Leftovers = Child & { is: 'leftovers' };
-
-/** The group is empty. Processes that left it before get the ladder, too. */
-export function onGroupGone(draft: Draft, event: Event & { type: 'groupGone' }, child: Leftovers): void {
-  const { id, strays, isWritten = false } = event;
-  if (child.id !== id || child.strays) return;
-  if (strays > 0) return turnToStrays(draft, child);
-  if (isWritten) endAsWritten(draft, child);
+export function onRootsGone(draft: Draft, event: Event & { type: 'rootsGone' }, child: Child & { is: 'roots' }): void {
+  if (child.id !== event.id) return;
+  if (event.isWritten === true) endAsWritten(draft, child);
   else endLife(draft, child);
-}
-
-export function onStraysGone(draft: Draft, _event: Event, child: Leftovers): void {
-  if (child.strays) endLife(draft, child);
 }

@@ -16,7 +16,7 @@ import { onPeersSeen } from '../pod/peers.ts';
 import { type Draft, draftOf, finishDraft, note, type Reduction, update, wakeAt } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Child, State } from '../state/state.ts';
-import { onExited, onGroupGone, onSpawned, onSpawnFailed, onStraysGone } from './child.ts';
+import { onExited, onRootsGone, onSpawned, onSpawnFailed } from './child.ts';
 import { counted } from './counters.ts';
 import { decideToFail, endFailing } from './failing.ts';
 import { beginPostStart } from './hooks.ts';
@@ -30,7 +30,7 @@ import { joinRestart, onRestartAsked } from './restarting.ts';
 import { endOverdueTasks, onTaskEnded } from './results.ts';
 import { beginStop, decideToStop, restartAfterBackoff, startChildWhenReady } from './rules.ts';
 import { trackStages } from './stages.ts';
-import { climbInTime, giveUpOnUnkillable, onOverdue, stopLeftovers } from './stop/climb.ts';
+import { climbInTime, giveUpOnUnkillable, onOverdue, onTold, stopRoots } from './stop/climb.ts';
 import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './stop/drain.ts';
 import { offerForwardOnce } from './stop/forward-once.ts';
 import { tryIdleCheck } from './stop/idle.ts';
@@ -102,7 +102,7 @@ export interface Step<Input> {
   readonly run: (draft: Draft, input: Input, child: Child) => void;
 }
 
-const LIVING = ['unstarted', 'spawning', 'alive', 'leftovers', 'backoff'] as const;
+const LIVING = ['unstarted', 'spawning', 'alive', 'roots', 'backoff'] as const;
 const ANY = [...LIVING, 'gone'] as const;
 
 /** The first half of the state machine: what each event does. In any other state of the child the event is late. */
@@ -112,11 +112,11 @@ export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly
   forwarded: step(ANY, [], onForwarded),
   spawned: step(['unstarted', 'spawning'], ['alive'], onSpawned),
   spawnFailed: step(['unstarted', 'spawning'], ['unstarted', 'backoff', 'gone'], onSpawnFailed),
-  overdue: step(['spawning', 'alive', 'leftovers'], [], onOverdue),
-  exited: step(['alive'], ['leftovers'], onExited),
-  groupGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onGroupGone),
-  stopSent: step(['alive', 'leftovers'], [], onStopSent),
-  straysGone: step(['leftovers'], ['unstarted', 'backoff', 'gone'], onStraysGone),
+  overdue: step(['spawning', 'alive', 'roots'], [], onOverdue),
+  exited: step(['alive'], ['roots'], onExited),
+  rootsGone: step(['roots'], ['unstarted', 'backoff', 'gone'], onRootsGone),
+  stopSent: step(['alive', 'roots'], [], onStopSent),
+  told: step(LIVING, [], onTold),
   notified: step(['alive'], [], onNotified),
   silent: step(['alive'], [], onSilent),
   taskEnded: step(ANY, [], onTaskEnded),
@@ -149,9 +149,9 @@ export const RULES: readonly Step<undefined>[] = [
   step(LIVING, ['unstarted', 'gone'], beginStop),
   step(['alive'], [], endFailing),
   step(['alive'], [], probe),
-  step(['leftovers'], [], stopLeftovers),
-  step(['alive', 'leftovers'], [], climbInTime),
-  step(['leftovers'], ['unstarted', 'backoff', 'gone'], giveUpOnUnkillable),
+  step(['roots'], [], stopRoots),
+  step(['alive', 'roots'], [], climbInTime),
+  step(['roots'], ['unstarted', 'backoff', 'gone'], giveUpOnUnkillable),
   step(['backoff'], ['spawning'], restartAfterBackoff),
   step(['alive'], [], offerForwardOnce),
   step(LIVING, [], publishPodStopNotBefore),

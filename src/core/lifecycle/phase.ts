@@ -15,7 +15,7 @@ export function phaseOf({ child, stop, climb, failing, chronicle }: Known): Phas
     case 'gone':
       return 'dead';
     case 'alive':
-    case 'leftovers':
+    case 'roots':
       if (climb !== undefined || failing !== undefined) return 'stopping';
       // What a stop waits for is unknown before the supervisor has seen the others.
       if (stop?.waitsFor === undefined) return chronicle.started === undefined ? 'starting' : 'running';

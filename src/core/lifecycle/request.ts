@@ -7,7 +7,7 @@ import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import { isHurried, REQUEST, type Stop } from '../state/state.ts';
-import { climbOn, killNow, sendSignal } from './stop/climb.ts';
+import { climbOn, killNow, sayReceiver, sendSignal } from './stop/climb.ts';
 import { finishMember } from './stop/end.ts';
 import { beginForwardedStop } from './stop/forward-once.ts';
 import { leaveNow } from './stop/quitting.ts';
@@ -36,7 +36,7 @@ function isMeantForUnstarted({ config, state }: Draft, signal: number): boolean 
 
 /** Records what the host has forwarded. If that is the first stop request of a main, it begins the stop. */
 export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }): void {
-  const { signal, as, senderPid } = event;
+  const { signal, as, senderPid, receiverPid } = event;
   const [Signal, As] = [signalName(signal), signalName(as)];
   if (!isStopRequest(draft.config, signal)) return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
   note(draft, 'signal received', { Signal, Sender: senderPid });
@@ -46,6 +46,7 @@ export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }):
   if (climb !== undefined) update(draft, { climb: { ...climb, passedOn: as } });
   requestStop(draft, { ...event, fromTerminal: false });
   beginForwardedStop(draft);
+  sayReceiver(draft, as, receiverPid);
 }
 
 /**

@@ -43,7 +43,7 @@ function stageOf(draft: Draft): Pick<Stage, 'name' | 'signal'> | undefined {
   if (failing !== undefined && child.is === 'alive') return { name: 'pre-stop' };
   if (stop === undefined) return undefined;
   if (stop.waitsFor !== undefined) return { name: STAGES[stop.waitsFor] };
-  return { name: child.is === 'alive' || child.is === 'leftovers' ? 'wake' : 'start' };
+  return { name: child.is === 'alive' || child.is === 'roots' ? 'wake' : 'start' };
 }
 
 const STAGES = { turn: 'hold', drain: 'drain', linger: 'linger', 'pre-stop': 'pre-stop' } as const satisfies Record<

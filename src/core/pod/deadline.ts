@@ -14,8 +14,7 @@
  * | a stop with a deadline that `kills`, also for a restart | `killAtMs` of the deadline | `climb.ts`, `climbInTime` |
  * | a stop that sexton decided on | a grace period after its pre-stop or first rung | `hooks.ts`, `ownBudget` |
  * | a failed life | a grace period, or that of its probe, after the failure | `failing.ts` |
- * | leftovers of a command | a grace period after their first signal, or 2 s | `climb.ts`, `stopLeftovers` |
- * | strays of a group that was KILLed | as soon as the group is empty | `climb.ts`, `turnToStrays` |
+ * | what a command has left behind | a grace period after its first signal, or 2 s | `climb.ts`, `stopRoots` |
  * | a stop in a terminal | at the third interrupt | `request.ts`, `onFurtherRequest` |
  * | any of these whose supervisor is late | at the deadline itself, or 1 s later | `hostKillAtMs`; the host reports `overdue` |
  * | a stop that no supervisor acknowledges | a grace period after the request | `fallback.ts`, by the host |

@@ -30,6 +30,8 @@ export interface Stage {
   readonly name: StageName;
   readonly signal?: number;
   readonly sinceMs: number;
+  /** How many processes its signal has reached besides the command's own. */
+  readonly others?: number;
 }
 
 export type Counter = 'supervisors' | 'signals' | 'oomKills' | `${ProbeKind} ${'success' | 'failure'}`;

@@ -15,8 +15,17 @@ export type HostReport =
       readonly senderPid: number;
       readonly fromTerminal: boolean;
     }
-  /** A signal that the host has forwarded on its own, by the table of `forward` or `forwardOnce`. */
-  | { readonly type: 'forwarded'; readonly signal: number; readonly as: number; readonly senderPid: number }
+  /**
+   * A signal that the host has forwarded on its own, by the table of `forward` or `forwardOnce`. `receiverPid`: of the
+   * only process that a stop signal has reached so far; 0: others, and `told` follows, or it is no stop signal.
+   */
+  | {
+      readonly type: 'forwarded';
+      readonly signal: number;
+      readonly as: number;
+      readonly senderPid: number;
+      readonly receiverPid: number;
+    }
   | { readonly type: 'spawned'; readonly id: number; readonly pid: number }
   /**
    * `errno` is a name (`ENOENT`), or a number that the host has no name for. `ECANCELED`: an unacknowledged stop
@@ -24,7 +33,7 @@ export type HostReport =
    */
   /** `why`: the program, and the error in words. */
   | { readonly type: 'spawnFailed'; readonly id: number; readonly errno: string; readonly why?: string }
-  /** The time of `killAt`, or the grace period of `fallback`, has ended, and the host has KILLed the group of `id`. */
+  /** The time of `killAt`, or the grace period of `fallback`, has ended, and the host has KILLed all of `id`. */
   | { readonly type: 'overdue'; readonly id: number }
   /** The child was reaped. Exactly one of `code` and `signal` is not `undefined`. */
   | {
@@ -36,19 +45,37 @@ export type HostReport =
       readonly core: boolean;
     }
   /**
-   * The child's process group is empty. This follows `exited` of that id, possibly in the same instant. `strays`: the
-   * number of orphans that have left the group, such as daemons; 0 where unknown. `isWritten`: the host has already
-   * published this end as prepared (`preparedEnds`).
+   * Nothing that the child has started is left. This follows `exited` of that id, possibly in the same instant.
+   * `isWritten`: the host has already published this end as prepared (`preparedEnds`).
    */
-  | { readonly type: 'groupGone'; readonly id: number; readonly strays: number; readonly isWritten?: boolean }
-  /** The host has sent `signal`: by the reflex `endWith` if `isByMains`, else by its fallback. */
-  | { readonly type: 'stopSent'; readonly id: number; readonly signal: number; readonly isByMains: boolean }
+  | { readonly type: 'rootsGone'; readonly id: number; readonly isWritten?: boolean }
+  /** The host has sent `signal`: by the reflex `endWith` if `isByMains`, else by its fallback. `receiverPid`: as above. */
+  | {
+      readonly type: 'stopSent';
+      readonly id: number;
+      readonly signal: number;
+      readonly isByMains: boolean;
+      readonly receiverPid: number;
+    }
+  /** A stop signal has reached `count` processes, the first of which is `pid`. */
+  | ({ readonly type: 'told'; readonly id: number } & Told)
   /** A message of the life `id` to NOTIFY_SOCKET. `dropped`: how many the host has refused so far. */
   | { readonly type: 'notified'; readonly id: number; readonly dropped: number; readonly text: string }
   /** The child has not said WATCHDOG=1 for the time of its `watchdog`. */
-  | { readonly type: 'silent'; readonly id: number }
-  /** After a `sweep`: no stray is left. */
-  | { readonly type: 'straysGone' };
+  | { readonly type: 'silent'; readonly id: number };
+
+export const TOLD_WHY = ['first', 'through', 'trap', 'left', 'reader', 'late'] as const;
+
+export interface Told {
+  readonly signal: number;
+  readonly count: number;
+  readonly pid: number;
+  readonly why: (typeof TOLD_WHY)[number];
+  /** Of the process, as in /proc/PID/comm. */
+  readonly name: string;
+  /** The wrapper or shell that it came by; else empty. */
+  readonly of: string;
+}
 
 /** `oom`: the kernel's OOM killer struck in this cgroup while the child lived; the supervisor adds that. */
 type ChildReport =
@@ -103,9 +130,21 @@ type Finding =
 export type Event = (ChildReport | Finding) & { readonly at: Instant };
 
 export type ChildCommand =
-  /** Signal the group of `id`, if there is one. The host continues stopped processes after TERM, HUP, INT and QUIT. */
+  /** Send a signal that is no stop to the program that it is meant for, or KILL to all that `id` has started. */
   | { readonly type: 'kill'; readonly id: number; readonly signal: number }
-  /** Forward these, and no others, to the group of `id` at once, from now on. Others are reported as `signal`. */
+  /**
+   * A rung of the stop ladder: parents first, and their children when they have ended. At `lateMs` it reaches what
+   * nobody else is to end, at `lastMs` all that has not had it. `told` follows. The host continues stopped processes
+   * after TERM, HUP, INT and QUIT.
+   */
+  | {
+      readonly type: 'stop';
+      readonly id: number;
+      readonly signal: number;
+      readonly lateMs: number | undefined;
+      readonly lastMs: number | undefined;
+    }
+  /** Forward these, and no others, to `id` at once, from now on. Others are reported as `signal`. */
   | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /**
    * Forward the first of these signals at once and report it as `forwarded`; that clears the table. It is how a stop
@@ -114,9 +153,7 @@ export type ChildCommand =
    */
   | { readonly type: 'forwardOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /** Report the child once as `silent` when it has not said WATCHDOG=1 for so long; undefined: not at all. */
-  | { readonly type: 'watchdog'; readonly id: number; readonly ms: number | undefined }
-  /** Signal every stray and its process group, also those that appear later; `straysGone` follows when none is left. */
-  | { readonly type: 'sweep'; readonly signal: number };
+  | { readonly type: 'watchdog'; readonly id: number; readonly ms: number | undefined };
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 

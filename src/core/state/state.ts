@@ -18,17 +18,15 @@ export type Child =
   /** `after`: how the previous life ended, if there was one. */
   | { readonly is: 'spawning'; readonly id: number; readonly after?: ChildExit | undefined }
   | { readonly is: 'alive'; readonly id: number; readonly pid: number; readonly sinceMs: number }
-  /** The process was reaped, and processes that it started are left. */
+  /** The process was reaped, and processes that it started may be left: roots, whose parent is the host. */
   | {
-      readonly is: 'leftovers';
+      readonly is: 'roots';
       readonly id: number;
       readonly exit: ChildExit;
       readonly sinceMs: number;
       readonly livedMs: number;
       /** The kernel ended it because memory ran out. */
       readonly oom: boolean;
-      /** Its group is empty; the processes that are left had left the group before. */
-      readonly strays: boolean;
     }
   | { readonly is: 'backoff'; readonly untilMs: number; readonly exit: ChildExit }
   /** `status` is how the command ended, `code` what the container exits with. */

@@ -3,34 +3,15 @@
 
 #include "init.h"
 
-void signal_group(const struct child *child, int number) { signal_target(-child->pid, number); }
-
-/* KILL goes to the group: a process that it ends cannot stop its own workers. */
-void signal_child(const struct children *children, const struct child *child, int number) {
-  bool first_only = child->id == children->first_only && !child->exited && number != SIGKILL;
-  signal_target(first_only ? child->pid : -child->pid, number);
-}
-
 struct child *find_child(struct children *children, uint64_t id) {
-  for (size_t i = 0; i < children->count; i++)
-    if (children->list[i].id == id) return &children->list[i];
-  return NULL;
-}
-
-struct child *find_living_child(struct children *children, pid_t pid) {
-  for (size_t i = 0; i < children->count; i++)
-    if (children->list[i].pid == pid && !children->list[i].exited) return &children->list[i];
-  return NULL;
+  return id > 0 && children->child.id == id ? &children->child : NULL;
 }
 
 struct child *find_last_child(struct children *children) { return find_child(children, children->last_id); }
 
-bool is_childs(const struct children *children, pid_t pid, pid_t group) {
-  for (size_t i = 0; i < children->count; i++) {
-    const struct child *child = &children->list[i];
-    if (child->pid == group || (child->pid == pid && !child->exited)) return true;
-  }
-  return false;
+struct child *find_living_child(struct children *children, pid_t pid) {
+  struct child *child = &children->child;
+  return child->id > 0 && child->pid == pid && !child->exited ? child : NULL;
 }
 
 static bool holds_foreground(void) {
@@ -65,9 +46,7 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   struct inherited in = init->in;
   if (init->notifications.env) in.env = init->notifications.env;
   in.pid_text = init->notifications.pid_text;
-  int error = !argv                             ? ENOMEM
-              : children->count == MAX_CHILDREN ? EAGAIN
-                                                : start_program(&in, argv, prepare_child, foreground, &pid, &report);
+  int error = argv ? start_program(&in, argv, prepare_child, foreground, &pid, &report) : ENOMEM;
   if (!error) error = read_report(report, EXEC_MS);
   children->last_id = id;
   if (foreground) children->foreground = id;
@@ -79,24 +58,22 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   }
   setpgid(pid, pid); /* the child may not have run yet; one that has executed its program refuses: setpgid(2) */
   children->last_status = -1;
-  children->list[children->count++] = (struct child){.id = id, .pid = pid};
+  /* What is left of the child before it, after a KILL, is waited for no longer. */
+  children->child = (struct child){.id = id, .pid = pid};
+  init->rung.signal = 0;
   push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
 }
 
-uint64_t take_gone_child(struct children *children) {
-  children->check_at = NEVER;
-  for (size_t i = 0; i < children->count; i++) {
-    struct child *child = &children->list[i];
-    if (!child->exited) continue;
-    if (is_group_gone(child->pid)) {
-      uint64_t id = child->id;
-      children->count--;
-      for (; i < children->count; i++) children->list[i] = children->list[i + 1];
-      return id;
-    }
-    children->check_at = now_ms() + GROUP_CHECK_MS;
+void report_gone_roots(struct init *init) {
+  struct child *child = &init->children.child;
+  init->children.check_at = NEVER;
+  if (child->id == 0 || !child->exited) return;
+  if (!are_roots_gone(init)) {
+    init->children.check_at = now_ms() + ROOTS_CHECK_MS;
+    return;
   }
-  return 0;
+  push(&init->queue, (struct event){.kind = EV_ROOTS_GONE, .id = child->id});
+  child->id = 0;
 }
 
 /*
@@ -111,7 +88,7 @@ static void stop_with(struct children *children, const struct child *child, int 
   take_terminal(children, child->id);
   kill(0, SIGSTOP);
   if (!child->exited) give_terminal(children, child);
-  signal_group(child, SIGCONT);
+  signal_group(child->pid, SIGCONT);
 }
 
 void on_child_changed(struct init *init, struct child *child, int status) {

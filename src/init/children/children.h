@@ -1,6 +1,7 @@
 /*
- * Processes that init starts, and those that it adopts. Children are the application's, each with a process group of
- * its own. Helpers are commands of probes and hooks. Strays left their group and lost their parent.
+ * Processes that init starts, and those that it adopts. The child is the first process of the application, in a process
+ * group of its own. Roots are all processes whose parent is init and that are the application's: the child, and what
+ * lost its parent. Helpers are commands of probes and hooks.
  */
 #pragma once
 
@@ -10,40 +11,35 @@
 
 struct init;
 
-/* A child whose process group is not known to be empty. */
+enum signal_to { TO_TREE, TO_GROUP, TO_FIRST };
+
+/* The last child that was started. */
 struct child {
-  uint64_t id;
-  pid_t pid; /* and the number of its group */
+  uint64_t id; /* 0: none was started, or no root of it is left */
+  pid_t pid;   /* and the number of its group */
   bool exited;
 };
 
 struct children {
-  size_t count;
+  struct child child;
   uint64_t last_id;
   int last_status;     /* exit code of the last child; -1 while it lives */
   int64_t ended_at;    /* when the last child ended, where it has */
-  uint64_t first_only; /* the child whose first process alone is signalled; 0: none */
   uint64_t foreground; /* the child that init has put into the foreground; 0: none */
-  int64_t check_at;    /* the next poll for groups that have become empty */
-  struct child list[MAX_CHILDREN];
+  int64_t check_at;    /* the next poll for roots that are gone */
 };
 
+/* NULL: it was never started, or no root of it is left. */
 struct child *find_child(struct children *children, uint64_t id);
 struct child *find_living_child(struct children *children, pid_t pid);
 struct child *find_last_child(struct children *children);
-/* Whether this process is a child, or in the group of one. */
-bool is_childs(const struct children *children, pid_t pid, pid_t group);
-
-void signal_group(const struct child *child, int number);
-/* Signals the group, or the first process alone where that was ordered. */
-void signal_child(const struct children *children, const struct child *child, int number);
 
 /* `argv` NULL: there was no memory for it. */
 void spawn(struct init *init, uint64_t id, char *const argv[]);
 /* To be called when a child has ended or was stopped. */
 void on_child_changed(struct init *init, struct child *child, int status);
-/* Takes a child whose group is empty off the list and returns its id; 0: there is none, poll again at `check_at`. */
-uint64_t take_gone_child(struct children *children);
+/* Reports and forgets a child that has ended when no root is left. Else it is to be called again at `check_at`. */
+void report_gone_roots(struct init *init);
 
 /* Puts a child into the foreground of the terminal, if init is there: a shell may have started it in the background. */
 void give_terminal(struct children *children, const struct child *child);
@@ -92,23 +88,57 @@ const char *output_of(struct helpers *helpers, const struct event *event, size_t
 /* Frees the place of a helper whose end is this acknowledged event. */
 void release_helper(struct helpers *helpers, const struct event *event);
 
-/* strays.c */
-enum { MAX_SWEPT = 256 };
+/* roots.c */
+enum { MAX_TOLD = 65536 };
 
-struct strays {
-  int sweep_signal; /* 0: no sweep goes on */
-  int64_t sweep_at;
-  size_t swept_count;
-  pid_t *swept; /* the pids and negative groups that have had the signal of the sweep */
+/* A process that has had the signal of the rung. `start` 0: it was a child of init, which frees its pid when reaped. */
+struct told {
+  pid_t pid; /* 0: a free place; -1: one that was taken */
+  uint32_t start;
 };
 
-size_t count_strays(struct init *init);
-void sweep_strays(struct init *init, int number);
-/* Goes on with a sweep: to be called after anything was reaped, and at `sweep_at`. */
-void continue_sweep(struct init *init);
+/* Why a process gets the signal of a rung. */
+enum why { WHY_FIRST, WHY_THROUGH, WHY_TRAP, WHY_LEFT, WHY_READER, WHY_LATE, WHYS };
+
+/* What one turn has told for one reason: the first process, and how many. */
+struct tally {
+  int count;
+  pid_t pid;
+  char name[MAX_PROGRAM_BYTES], of[MAX_PROGRAM_BYTES];
+};
+
+/* A signal of the stop ladder on its way through the tree of processes: "Rungs" in protocol.md. */
+struct rung {
+  enum signal_to to;
+  int signal; /* 0: none was sent to this child */
+  int64_t late_at, last_at; /* when untold processes get it; NEVER: they do not */
+  int64_t changed_at;       /* when something was told or has ended */
+  int64_t walk_at, rest_until; /* the next walk, which is not before */
+  bool is_groups;           /* the whole group of the child has had it */
+  bool has_refused;
+  size_t count;
+  struct told *told; /* a table with MAX_TOLD places */
+  struct tally tallies[WHYS];
+};
+
+/* Signals the application: parents first, its group, or its first process, as was ordered. KILL is for all of it. */
+void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at);
+/* Goes on with a rung: to be called after anything was reaped, and at `walk_at`. */
+void walk(struct init *init);
+/* A process was reaped, and its pid may come again. */
+void forget_told(struct rung *rung, pid_t pid);
+/* The pid of the child if it was told, directly and alone, since the last report; else 0. */
+pid_t take_receiver(struct init *init);
+/* Reports what was told since the last report. */
+void report_told(struct init *init);
+/* Sends a signal that is no rung to the program that it is meant for. */
+void signal_program(struct init *init, int number);
 
 /* Whether this process is the supervisor's or a helper's, and not the command's. */
-bool is_own(const struct init *init, pid_t pid, pid_t group);
+bool is_own(const struct init *init, pid_t pid);
+bool are_roots_gone(struct init *init);
+/* Whether a living process descends from init, and is the command's. */
+bool is_commands(const struct init *init, pid_t pid);
 
 /* notify.c */
 struct watchdog {

@@ -61,21 +61,6 @@ void open_notifications(struct init *init, bool all, int64_t watchdog_ms) {
   if (!notifications->env) say("sexton: cannot open the socket of --notify: the command is started without it\n", "", "");
 }
 
-/*
- * Whether this process descends from the command. Nothing shows that of one that has ended. As PID 1 init takes it,
- * since a process of the container has the variable from the command.
- */
-static bool is_commands(const struct init *init, pid_t pid) {
-  enum { MAX_DEPTH = 256 };
-  for (int depth = 0; depth < MAX_DEPTH && pid > 0; depth++) {
-    pid_t parent = parent_of(pid);
-    if (parent == -1) return init->self.is_pid1;
-    if (parent == init->self.pid) return !is_own(init, pid, getpgid(pid));
-    pid = parent;
-  }
-  return false;
-}
-
 /* The pid of a sender in another PID namespace is 0: pid_namespaces(7). */
 static pid_t sender_of(struct msghdr *message) {
   const struct cmsghdr *header = CMSG_FIRSTHDR(message);

@@ -79,7 +79,11 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_SPAWN:
       return spawn_if_not_stopped(init, op);
     case OP_KILL:
-      if (child && !was_forwarded(&init->queue, op->signal)) signal_child(&init->children, child, op->signal);
+      if (child && op->signal == SIGKILL) begin_rung(init, SIGKILL, NEVER, NEVER);
+      else if (child) signal_program(init, op->signal);
+      return;
+    case OP_STOP:
+      if (child && !was_forwarded(&init->queue, op->signal)) begin_rung(init, op->signal, op->at, op->last_at);
       return;
     case OP_FORWARD:
       return set_route(&init->forwarding.always, op);
@@ -107,10 +111,8 @@ static void apply(struct init *init, const struct operation *op) {
       return;
     case OP_END_HELPER:
       return end_helper(&init->helpers, op->id);
-    case OP_SWEEP:
-      return sweep_strays(init, op->signal);
-    case OP_FIRST_ONLY:
-      init->children.first_only = op->id;
+    case OP_SIGNAL_TO:
+      init->rung.to = op->index == 1 ? TO_FIRST : TO_GROUP;
       return;
     case OP_PARENT_DEATH:
       return signal_at_parents_death(init, op->signal);

@@ -17,7 +17,7 @@ void defer_supervisor(struct init *init) {
 }
 
 /*
- * A signal that init has forwarded or dropped, and an end without strays, need no supervisor. The third interrupt from
+ * A signal that init has forwarded or dropped, and an end that leaves no root, need no supervisor. The third interrupt from
  * a terminal is a KILL.
  */
 static bool needs_supervisor(const struct event *event, const struct fallback *fallback) {
@@ -26,11 +26,11 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
     case EV_FORWARDED:
     case EV_EXITED:
     case EV_KILLED:
+    case EV_ROOTS_GONE:
+    case EV_TOLD:
       return false;
     case EV_SIGNAL:
       return event->flag && is_stop(fallback, event->value);
-    case EV_GROUP_GONE:
-      return event->value > 0;
     default:
       return true;
   }
@@ -67,7 +67,9 @@ void attend_without_supervisor(struct init *init) {
   const struct children *children = &init->children;
   bool ended = children->last_status >= 0;
   if (!supervisor->is_deferred) return;
-  bool needed = (ended && children->count > 0) || owes_evidence(init); /* its group is not empty */
+  bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
+  bool has_roots = ended && children->child.id > 0;
+  bool needed = (has_roots && !stops) || owes_evidence(init);
   for (size_t i = 0; i < init->queue.count; i++)
     needed = needed || needs_supervisor(&init->queue.events[i], &init->forwarding.fallback);
   if (needed) {
@@ -75,7 +77,7 @@ void attend_without_supervisor(struct init *init) {
     supervisor->heard_at = supervisor->gone_at = now_ms();
     if (init->node.lacks[0]) do_without(init);
     else supervisor->start_at = supervisor->gone_at;
-  } else if (ended) {
+  } else if (ended && !has_roots) {
     leave(init, children->last_status);
   }
 }

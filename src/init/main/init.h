@@ -40,7 +40,6 @@ enum { MAX_POLLED = 5 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS + MAX_
 
 /* The long arrays of the groups, together in one place, so that few pages are in use. */
 struct storage {
-  pid_t swept[MAX_SWEPT];
   int peers[MAX_PEERS];
   int watched[MAX_WATCHED];
   struct known known[MAX_KNOWN];
@@ -48,6 +47,7 @@ struct storage {
   struct pollfd polled[MAX_POLLED];
   char names[(1 + MAX_QUIET) * (MAX_NAME_BYTES + 1) + 1];
   char news[MAX_NEWS_BYTES];
+  struct told told[MAX_TOLD];
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
   alignas(4096) char notification[MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
@@ -62,7 +62,9 @@ struct init {
   struct self self;
   int signals; /* a signalfd of all signals */
   bool alone;  /* no supervisor can be started: init decides */
+  bool adopts; /* it is PID 1 or a subreaper */
   bool has_to_reap, reports_reaped;
+  uint64_t unheard; /* signals that nothing in the command handles, as was said; bit n-1 stands for signal n */
   struct forwarding forwarding;
   struct grace grace;
   struct supervisor supervisor;
@@ -73,7 +75,7 @@ struct init {
   struct memo memo;
   struct queue queue;
   struct liveness liveness;
-  struct strays strays;
+  struct rung rung;
   struct helpers helpers;
   struct children children;
   struct notifications notifications;
@@ -98,5 +100,3 @@ void on_supervisor_died(struct init *init, const char *why);
 /* reap.c */
 /* Reaps all that has ended: children, helpers, the supervisor, and adopted orphans. */
 void reap(struct init *init);
-/* Reports each child whose group has become empty. */
-void report_gone_children(struct init *init);

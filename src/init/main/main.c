@@ -19,7 +19,7 @@
 
 static int timeout(struct init *init) {
   const int64_t times[] = {
-      init->children.check_at,      init->helpers.check_at,         init->strays.sweep_at,
+      init->children.check_at,      init->helpers.check_at,         init->rung.walk_at,
       init->liveness.accept_at,     init->supervisor.start_at,      next_watch(init),
       next_own_step(init),          leaves_at(init),                next_look(&init->directory),
       prepared_until(init),         next_notification(init),        ends_with_mains_at(init),
@@ -36,9 +36,9 @@ static int timeout(struct init *init) {
 /* Does what is due by the clock. */
 static void act_in_time(struct init *init) {
   start_due_supervisor(init);
-  if (init->children.check_at <= now_ms()) report_gone_children(init);
+  if (init->rung.walk_at <= now_ms()) walk(init);
+  if (init->children.check_at <= now_ms()) report_gone_roots(init);
   if (init->helpers.check_at <= now_ms()) report_ended_helpers(&init->helpers, &init->queue);
-  if (init->strays.sweep_at <= now_ms()) continue_sweep(init);
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
   look_when_changed(init);
   notice_silence(init);
@@ -83,6 +83,7 @@ static _Noreturn void run(struct init *init) {
     end_with_mains(init);
     leave_without_supervisor(init);
     attend_without_supervisor(init);
+    report_told(init);
     wake_when_needed(init, prepared_until(init));
     send_events(init);
     close_unread();
@@ -151,7 +152,9 @@ static void prepare(struct init *init) {
     syscall(SYS_write, STDERR_FILENO, cannot, sizeof cannot - 1);
     _exit(EXIT_OWN_ERROR);
   }
-  if (!init->self.is_pid1 && init->in.drop_in.subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == -1)
+  bool asks = !init->self.is_pid1 && init->in.drop_in.subreaper;
+  init->adopts = init->self.is_pid1 || (asks && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+  if (asks && !init->adopts)
     say("sexton: cannot become a subreaper: orphans of the application will not be reaped here\n", "", "");
 }
 
@@ -198,7 +201,7 @@ static void start_at_once(struct init *init) {
   /* Here a stop request is a signal like any other: init passes it on, pending or not. */
   init->forwarding.always.child = 1;
   memcpy(init->forwarding.always.as, drop_in->forward, sizeof drop_in->forward);
-  if (drop_in->first_only) init->children.first_only = 1;
+  init->rung.to = drop_in->first_only ? TO_FIRST : TO_GROUP;
   init->reports_reaped = drop_in->reports_reaped;
   init->forwarding.fallback.stops = 0;
 }
@@ -207,7 +210,7 @@ static void start_at_once(struct init *init) {
 static void set_up(struct init *init) {
   struct storage *storage = &init->storage;
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
-  init->children.check_at = init->helpers.check_at = init->strays.sweep_at = NEVER;
+  init->children.check_at = init->helpers.check_at = init->rung.walk_at = NEVER;
   init->grace.kill_at = init->grace.leave_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
   init->directory.fd = init->directory.inotify = init->sleep.shown = init->notifications.fd = -1;
@@ -225,7 +228,7 @@ static void set_up(struct init *init) {
   init->directory.known = storage->known;
   init->directory.names = storage->names;
   init->directory.news = storage->news;
-  init->strays.swept = storage->swept;
+  init->rung.told = storage->told;
   init->helpers.outputs = storage->outputs;
   init->notifications.text = storage->notification;
   init->reflexes.words = storage->prepared;

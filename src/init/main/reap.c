@@ -10,13 +10,6 @@ static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
   say("sexton: reaped an orphan, pid ", digits, "\n");
 }
 
-void report_gone_children(struct init *init) {
-  for (uint64_t id; (id = take_gone_child(&init->children)) != 0;) {
-    int strays = (int)count_strays(init);
-    push(&init->queue, (struct event){.kind = EV_GROUP_GONE, .id = id, .value = strays});
-  }
-}
-
 /* Returns how a supervisor that dies again and again has ended. */
 static const char *note_end(struct supervisor *supervisor, int status) {
   bool by_signal = WIFSIGNALED(status);
@@ -51,12 +44,13 @@ void reap(struct init *init) {
       if (!WIFSTOPPED(status)) closer = 0;
       continue;
     }
+    if (!WIFSTOPPED(status)) forget_told(&init->rung, pid);
     struct child *child = find_living_child(children, pid);
     if (child) on_child_changed(init, child, status);
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
   }
   report_ended_helpers(&init->helpers, &init->queue);
   end_as_prepared(init);
-  report_gone_children(init);
-  continue_sweep(init);
+  walk(init);
+  report_gone_roots(init);
 }

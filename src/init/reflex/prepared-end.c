@@ -188,8 +188,8 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
     const struct event *event = &queue->events[i];
     bool asked = event->value == reflexes->stop && event->pid == 0;
     if (event->kind == EV_SIGNAL && asked && !event->flag) prelude[i] = 's';
-    else if (event->kind == EV_FORWARDED && asked && event->flag) prelude[i] = 'f';
-    else if (event->kind == EV_STOP_SENT && event->flag) prelude[i] = 't';
+    else if (event->kind == EV_FORWARDED && asked && event->flag && event->count > 0) prelude[i] = 'f';
+    else if (event->kind == EV_STOP_SENT && event->flag && event->count > 0) prelude[i] = 't';
     else return false;
   }
   prelude[count] = 0;
@@ -249,7 +249,7 @@ void end_as_prepared(struct init *init) {
   const struct child *child = find_child(&init->children, reflexes->end_child);
   char tombstone[TOMBSTONE_BYTES], notice[NOTICE_BYTES], prelude[MAX_MOMENTS];
   struct end end;
-  if (!child || !child->exited || init->children.count > 1 || init->supervisor.abandoned > 0) return;
+  if (!child || !child->exited || init->supervisor.abandoned > 0) return;
   /* The end and its prelude must be all that has happened, and unsent: a supervisor that sleeps reads no more. */
   bool is_asleep = init->sleep.is_asleep;
   if (queue->count == 0 || (queue->sent > 0 && !is_asleep)) return;
@@ -262,7 +262,7 @@ void end_as_prepared(struct init *init) {
   /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
   if (*prelude && (!is_asleep || event->at > queue->events[0].at + reflexes->patience_ms)) return;
   if (!find_end(reflexes, prelude, is_killed ? SIGNAL_EXIT + event->value : event->value, &end)) return;
-  if (!is_group_gone(child->pid) || count_strays(init) > 0) return;
+  if (!are_roots_gone(init)) return;
   reflexes->end_child = reflexes->mains_child = 0;
   event->wall = wall_at(event->at);
   struct course course = {queue->events, is_killed ? 128 + event->value : event->value};
@@ -278,5 +278,5 @@ void end_as_prepared(struct init *init) {
   if (leaves && leave_evidence(&end, &course) && write_log(&end, &course)) leave(init, end.leaves_with);
   if (*prelude || is_killed) return;
   event->kind = EV_END_WRITTEN;
-  take_gone_child(&init->children);
+  init->children.child.id = 0;
 }

@@ -10,12 +10,6 @@ const char *value_of(char *const *env, const char *variable) {
   return NULL;
 }
 
-bool is_among(const char *text, const char *words) {
-  for (; *(words += strspn(words, " ")); words += strcspn(words, " "))
-    if (starts_with(words, text) && strcspn(words, " ") == strlen(text)) return true;
-  return false;
-}
-
 bool asks_for_information(const char *word) { return is_among(word, "--help -h --version -V"); }
 
 bool wants_foreground(const struct inherited *in) {

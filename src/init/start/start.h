@@ -13,7 +13,7 @@ struct drop_in {
   enum called_as as;
   int command;     /* index of the application's first word; 0: nothing to start, but help or an error to print */
   bool plain;      /* no variable of sexton's asks for more than that program does: signals are only passed on */
-  bool first_only; /* signals go to the first process of the application, not to its group */
+  bool first_only; /* signals go to the first process of the application, else to its group */
   bool subreaper;
   bool reports_reaped; /* says which orphans it reaps */
   bool unattended;     /* nothing is asked for that only a supervisor does */
@@ -54,8 +54,6 @@ const char *value_of(char *const *env, const char *variable);
 /* `sexton status`, `sexton --help` and the like: Node replaces init, as there is nothing to supervise. */
 bool wants_foreground(const struct inherited *in);
 bool asks_for_information(const char *word);
-/* Whether `text` is one of `words`, which are separated by spaces. */
-bool is_among(const char *text, const char *words);
 /* Whether a variable SEXTON_* is set other than those that only say how to log and which pod this is. */
 bool is_configured(char *const *env);
 /* Whether only warnings and errors are to be logged. */

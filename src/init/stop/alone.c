@@ -36,7 +36,7 @@ void leave_without_supervisor(struct init *init) {
   if (children->last_status < 0 || (!init->alone && !late)) return;
   if (init->supervisor.lacks_room && !late) {
     /* Without the memory of the command a supervisor can record the end, and restart the command by its policy. */
-    if (rest) return signal_group(rest, SIGKILL);
+    if (rest) return begin_rung(init, SIGKILL, NEVER, NEVER);
     init->alone = init->supervisor.lacks_room = false;
     forgive_failures(&init->supervisor);
     init->supervisor.start_at = now_ms();
@@ -46,21 +46,22 @@ void leave_without_supervisor(struct init *init) {
   leave(init, children->last_status);
 }
 
-static bool kill_process(void *with, pid_t pid) {
-  (void)with;
-  return kill(pid, SIGKILL) == 0;
+static bool kill_process(void *found, pid_t pid) {
+  if (kill(pid, SIGKILL) == 0) *(bool *)found = true;
+  return true;
 }
 
 _Noreturn void leave(struct init *init, int code) {
   if (init->self.is_pid1) _exit(code); /* the kernel KILLs the rest: pid_namespaces(7) */
-  for (size_t i = 0; i < init->children.count; i++) signal_group(&init->children.list[i], SIGKILL);
+  if (init->children.child.id > 0) signal_group(init->children.child.pid, SIGKILL);
   end_all_helpers(&init->helpers);
   if (init->supervisor.pid > 0) kill(init->supervisor.pid, SIGKILL);
   take_terminal(&init->children, init->children.foreground);
   /* A dead process leaves its children to init, so init repeats this for a second, unless all are gone sooner. */
   for (int round = 0; round < 200; round++) {
-    bool found = visit_living_children(kill_process, NULL) > 0;
+    bool found = false;
     pid_t pid;
+    visit_children(init->self.pid, kill_process, &found);
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) found = true;
     if (pid == -1 && errno == ECHILD) break;
     if (!found && round > 20) break; /* without /proc init cannot see what is left */

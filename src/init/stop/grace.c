@@ -80,13 +80,21 @@ int64_t shorten_grace(int64_t grace_ms) {
   return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
 }
 
+/* The parts of `core/lifecycle/stop/climb.ts`. */
+void begin_own_rung(struct init *init, int number) {
+  int64_t now = now_ms(), ends_at = earlier(stop_ends_at(init), after(now, init->forwarding.fallback.grace_ms));
+  if (ends_at == NEVER) return begin_rung(init, number, NEVER, NEVER);
+  begin_rung(init, number, ends_at - (ends_at - now) / 3, ends_at - (ends_at - now) / 10);
+}
+
 void send_stop(struct init *init, const struct child *child, int number, bool by_mains) {
   init->grace.stopped = child->id;
   /* Without a request the grace period begins now. Init KILLs late, so that a supervisor that comes back is first. */
   init->grace.ends_at = by_mains ? after(now_ms() + BEHIND_MS, init->forwarding.fallback.grace_ms) : NEVER;
-  signal_child(&init->children, child, number);
+  begin_own_rung(init, number);
   /* Tombstones round down to the millisecond. So the sidecar's stop never seems to precede the main's end. */
   struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};
+  event.count = take_receiver(init);
   push(&init->queue, event);
   /* A stop request that finds its mains gone counts as held for 1 ms: a prepared end cannot express 0. */
   struct event *sent = &init->queue.events[init->queue.count - 1];
@@ -102,6 +110,6 @@ void stop_in_time(struct init *init) {
   }
   if (kill_at(init, child) > now_ms()) return;
   init->grace.overdue = child->id;
-  signal_group(child, SIGKILL);
+  begin_rung(init, SIGKILL, NEVER, NEVER);
   push(&init->queue, (struct event){.kind = EV_OVERDUE, .id = child->id});
 }

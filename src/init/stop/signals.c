@@ -3,14 +3,19 @@
 
 #include "init.h"
 
+static void pass_on_signal(struct init *init, struct event *event) {
+  if (!is_stop(&init->forwarding.fallback, event->value)) return signal_program(init, event->as);
+  begin_own_rung(init, event->as);
+  event->count = take_receiver(init);
+}
+
 /* Passes the signal on when the route says so, and turns its event into a record of that. */
-static bool forward(struct children *children, const struct route *route, struct event *event) {
-  const struct child *child = find_child(children, route->child);
-  if (!child || !route->as[event->value]) return false;
+static bool forward(struct init *init, const struct route *route, struct event *event) {
+  if (!find_child(&init->children, route->child) || !route->as[event->value]) return false;
   event->as = route->as[event->value];
   event->kind = EV_FORWARDED;
   event->flag = false;
-  signal_child(children, child, event->as);
+  pass_on_signal(init, event);
   return true;
 }
 
@@ -32,7 +37,7 @@ static void forward_alone(struct init *init, struct event *event) {
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)number;
   event->flag = stops;
-  signal_child(&init->children, child, event->as);
+  pass_on_signal(init, event);
 }
 
 void forward_queued(struct init *init) {
@@ -42,7 +47,7 @@ void forward_queued(struct init *init) {
     if (event->kind != EV_SIGNAL) continue;
     bool stops = is_stop(&init->forwarding.fallback, event->value);
     if (stops && !event->flag) continue;
-    if (stops || !forward(&init->children, &init->forwarding.always, event)) forward_alone(init, event);
+    if (stops || !forward(init, &init->forwarding.always, event)) forward_alone(init, event);
   }
 }
 
@@ -60,10 +65,10 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   if (number == SIGCONT && runs && children->foreground == 0) give_terminal(children, child);
   bool stops = is_stop(&forwarding->fallback, number);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
-  if (forward(children, &forwarding->once, &event)) {
+  if (forward(init, &forwarding->once, &event)) {
     memset(forwarding->once.as, 0, sizeof forwarding->once.as);
     event.flag = true; /* this is the only record, so it is never dropped */
-  } else if (!(from_terminal && stops) && forward(children, &forwarding->always, &event)) {
+  } else if (!(from_terminal && stops) && forward(init, &forwarding->always, &event)) {
     event.flag = stops;
   } else if (init->alone) {
     forward_alone(init, &event);

@@ -39,6 +39,8 @@ bool is_stopping(const struct init *init);
 int64_t request_ends_at(const struct init *init);
 /* When init next sends a stop signal or a KILL by itself. */
 int64_t next_own_step(struct init *init);
+/* Begins a rung in the place of the supervisor. */
+void begin_own_rung(struct init *init, int number);
 /* Does what of that is due. */
 void stop_in_time(struct init *init);
 /* Sends the stop signal in the place of the supervisor, once for each child, and reports it. */

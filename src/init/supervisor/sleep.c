@@ -105,7 +105,7 @@ void go_to_sleep(struct init *init) {
   for (size_t i = 0; i < sleep->count; i++)
     if (poll(&(struct pollfd){.fd = sleep->peers[i], .events = POLLIN}, 1, 0) != 0) fire(sleep, "a handle", "");
   bool may_sleep = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
-                   init->children.check_at == NEVER && init->strays.sweep_at == NEVER &&
+                   init->children.check_at == NEVER && init->rung.walk_at == NEVER &&
                    count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
   sleep->why[0] = 0;
   sleep->is_asleep = sleep->is_parting = may_sleep;

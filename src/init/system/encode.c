@@ -38,22 +38,24 @@ static const struct {
   const char *name, *fields;
 } forms[] = {
     [EV_SIGNAL] = {"signal", "vpf"},
-    [EV_FORWARDED] = {"forwarded", "vap"},
+    [EV_FORWARDED] = {"forwarded", "vapn"},
     [EV_SPAWNED] = {"spawned", "ip"},
     [EV_SPAWN_FAILED] = {"spawn-failed", "ie"},
     [EV_OVERDUE] = {"overdue", "i"},
     [EV_EXITED] = {"exited", "ipCvf"},
     [EV_KILLED] = {"exited", "ipSvf"},
     [EV_END_WRITTEN] = {"end-written", "ipvw"},
-    [EV_STOP_SENT] = {"stop-sent", "ivfw"},
-    [EV_GROUP_GONE] = {"group-gone", "iv"},
-    [EV_STRAYS_GONE] = {"strays-gone", ""},
+    [EV_STOP_SENT] = {"stop-sent", "ivfwn"},
+    [EV_ROOTS_GONE] = {"roots-gone", "i"},
+    [EV_TOLD] = {"told", "ivnpyNO"},
     [EV_HELPER_EXITED] = {"helper-ended", "iCvo"},
     [EV_HELPER_KILLED] = {"helper-ended", "iSvo"},
     [EV_HELPER_FAILED] = {"helper-ended", "iEeo"},
     [EV_NOTIFIED] = {"notified", "ivo"},
     [EV_SILENT] = {"silent", "i"},
 };
+
+static const char *const reasons[] = {"first", "through", "trap", "left", "reader", "late"};
 
 static char *put_field(char *at, char field, const struct event *event) {
   switch (field) {
@@ -65,10 +67,18 @@ static char *put_field(char *at, char field, const struct event *event) {
       return put_text(at, event->flag ? "1" : "0");
     case 'i':
       return put_number(at, event->id);
+    case 'n':
+      return put_number(at, (uint64_t)event->count);
     case 'p':
       return put_number(at, (uint64_t)event->pid);
     case 'v':
       return put_number(at, (uint64_t)event->value);
+    case 'y':
+      return put_text(at, reasons[event->as]);
+    case 'N':
+      return put_text(at, event->name);
+    case 'O':
+      return put_text(at, event->of);
     case 'w':
       return put_number(at, (uint64_t)event->wall);
     default:

@@ -113,6 +113,7 @@ static const struct {
     [OP_MEMO] = {"memo", "m"},
     [OP_SPAWN] = {"spawn", "ixw"},
     [OP_KILL] = {"kill", "is"},
+    [OP_STOP] = {"stop", "istT"},
     [OP_FORWARD] = {"forward", "F"},
     [OP_FORWARD_ONCE] = {"forward-once", "F"},
     [OP_FALLBACK] = {"fallback", "B"},
@@ -122,8 +123,7 @@ static const struct {
     [OP_LISTEN] = {"listen", "l"},
     [OP_EXEC] = {"exec", "iow"},
     [OP_END_HELPER] = {"end-helper", "i"},
-    [OP_SWEEP] = {"sweep", "s"},
-    [OP_FIRST_ONLY] = {"first-only", "i"},
+    [OP_SIGNAL_TO] = {"signal-to", "ib"},
     [OP_PARENT_DEATH] = {"parent-death", "s"},
     [OP_TELL_REAPED] = {"tell-reaped", ""},
     [OP_WATCH] = {"watch", "W"},
@@ -149,6 +149,8 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return decode_fallback(fields, op);
     case 'F':
       return decode_forward(fields, op);
+    case 'T':
+      return next_time(fields, &op->last_at);
     case 'W':
       return decode_watch(fields, op);
     case 'b':

@@ -23,8 +23,8 @@ enum {
 };
 
 enum operation_kind {
-  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
-  OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SWEEP, OP_FIRST_ONLY, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
+  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
+  OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
   OP_HANG_UP, OP_SLEEP, OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
@@ -34,7 +34,7 @@ struct operation {
   uint64_t seq;          /* ack */
   uint64_t id;           /* exec, end-helper: of a helper; watch, connect, hang-up: a number; all others: of a child */
   uint32_t index, count; /* spawn; count: all with words; watch: sockets, quiet names; index: end-with, killed count;
-                            notify, all? */
+                            notify, all?; signal-to: group, or first process */
   uint32_t limit;        /* exec; end-with: how many mains have to be gone */
   uint32_t code, holds;  /* exit; end-with */
   const char *text;      /* memo, listen, connect, asleep-at, and the first of `count` words; watch: all of its strings */
@@ -42,8 +42,8 @@ struct operation {
   uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                /* fallback: bit n-1 stands for signal n */
   int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, end-with, notify, watchdog, too; NEVER: none */
-  int64_t at;                    /* fallback, kill-at, leave-at, due; NEVER: never */
-  int signal;                    /* kill, fallback, sweep, parent-death, prepared-ends, end-with */
+  int64_t at, last_at;           /* fallback, kill-at, leave-at, due, stop; NEVER: never */
+  int signal;                    /* kill, stop, fallback, parent-death, prepared-ends, end-with */
 };
 
 /* What a commit may refer to: the last event sent, and how many words init's own argv has. */
@@ -71,7 +71,7 @@ uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
 enum event_kind {
   EV_SIGNAL, EV_FORWARDED, EV_SPAWNED, EV_SPAWN_FAILED, EV_OVERDUE, EV_EXITED, EV_KILLED, EV_END_WRITTEN, EV_STOP_SENT,
-  EV_GROUP_GONE, EV_STRAYS_GONE, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED, EV_SILENT,
+  EV_ROOTS_GONE, EV_TOLD, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED, EV_SILENT,
 };
 
 struct event {
@@ -79,11 +79,13 @@ struct event {
   int64_t at;
   int64_t wall;      /* end-written, stop-sent: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
-  int32_t value;     /* signal, errno, exit code, signal of death, number of strays or of dropped messages */
-  uint8_t as;        /* forwarded: the number it was sent as */
+  int32_t value;     /* signal, errno, exit code, signal of death, number of dropped messages */
+  int32_t count;     /* told: how many; forwarded, stop-sent: the pid of the only receiver, 0: others */
+  uint8_t as;        /* forwarded: the number it was sent as; told: why */
   uint8_t kind;      /* enum event_kind */
   bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped;
                         stop-sent: with the mains */
+  char name[MAX_PROGRAM_BYTES], of[MAX_PROGRAM_BYTES]; /* told: of the first process; of the one that it came by */
 };
 
 /* No frame but hello is longer. */

@@ -4,8 +4,8 @@
 void push(struct queue *queue, struct event event) {
   if (queue->count >= MAX_QUEUED_SIGNALS) {
     if (event.kind == EV_FORWARDED && !event.flag) return;
-    if (event.kind == EV_SIGNAL || event.kind == EV_FORWARDED || event.kind == EV_STRAYS_GONE ||
-        event.kind == EV_SILENT)
+    if (event.kind == EV_TOLD) return;
+    if (event.kind == EV_SIGNAL || event.kind == EV_FORWARDED || event.kind == EV_SILENT)
       for (size_t i = 0; i < queue->count; i++)
         if (queue->events[i].kind == event.kind && queue->events[i].value == event.value) return;
   }

@@ -7,12 +7,12 @@
 #include "frame.h"
 
 enum {
-  MAX_CHILDREN = 256,
   MAX_HELPERS = 16,
   MAX_QUEUED_SIGNALS = 4096,
-  /* Queued signals leave room: one for each number, five a child, one a helper, one forwarded once, one sweep,
-     one notification, one silence. */
-  MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_CHILDREN + MAX_HELPERS + 4,
+  MAX_SPAWNS = 256, /* whose events are not acknowledged */
+  /* Queued signals leave room: one for each number, five a child, one a helper, one forwarded once, one notification,
+     one silence, one that tells whom a signal has reached. */
+  MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_SPAWNS + MAX_HELPERS + 4,
 };
 
 struct queue {

@@ -130,6 +130,12 @@ char *make_random_id(char id[33]) {
 
 bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
+bool is_among(const char *text, const char *words) {
+  for (; *(words += strspn(words, " ")); words += strcspn(words, " "))
+    if (starts_with(words, text) && strcspn(words, " ") == strlen(text)) return true;
+  return false;
+}
+
 const char *find_text(const char *text, const char *part) {
   while (*text && !starts_with(text, part)) text++;
   return *text ? text : NULL;

@@ -19,7 +19,7 @@
 enum { SECOND_NS = 1000000000 };
 
 /* The kernel has no event for a group that becomes empty, nor for an adopted process, so init polls for both. */
-enum { GROUP_CHECK_MS = 50 };
+enum { ROOTS_CHECK_MS = 50, GROUP_CHECK_MS = 50 };
 
 /* CLOCK_MONOTONIC in milliseconds, and CLOCK_REALTIME in nanoseconds. */
 int64_t now_ms(void);
@@ -59,6 +59,8 @@ bool visit_entries(int directory, bool (*visit)(void *with, const char *name), v
 /* Writes a number of at least this width and a NUL, and returns the place of the NUL. */
 char *put_digits(char *out, uint64_t number, int width);
 bool starts_with(const char *text, const char *prefix);
+/* Whether `text` is one of `words`, which are separated by spaces. */
+bool is_among(const char *text, const char *words);
 /* As strstr(3), whose implementation for long texts takes more than a kilobyte. */
 const char *find_text(const char *text, const char *part);
 /* Writes one line of three parts to stderr. A stalled stderr drops it, because init never blocks. */
@@ -77,11 +79,41 @@ void close_unread(void);
 bool take_message(int socket);
 
 /* processes.c */
-/* Signals a pid, or the group of a negative one. A signal that asks for an end also continues stopped processes. */
-void signal_target(pid_t target, int number);
-/* Whether no process of this group is left but zombies. Without /proc a zombie counts. */
-bool is_group_gone(pid_t group);
+enum { MAX_PROGRAM_BYTES = 16 };
+
+struct process {
+  pid_t pid, parent, group, threads;
+  uint32_t start; /* the low bits of when it started, in clock ticks: with the pid it names one process */
+  char state;
+  char name[MAX_PROGRAM_BYTES];
+};
+
+/* False: there is no such process, or no /proc. */
+bool read_process(pid_t pid, struct process *process);
 /* -1: there is no such process, or no /proc. */
 pid_t parent_of(pid_t pid);
-/* Visits each child of init that is no zombie; returns how many visits were true. It finds none without /proc. */
-size_t visit_living_children(bool (*visit)(void *with, pid_t pid), void *with);
+/* Visits every process until `visit` returns false; false: some were not visited, also because there is no /proc. */
+bool visit_processes(bool (*visit)(void *with, const struct process *process), void *with);
+/* Visits each child of this process that is no zombie until `visit` returns false. It finds none without /proc. */
+void visit_children(pid_t parent, bool (*visit)(void *with, pid_t pid), void *with);
+
+/* Bit n-1 stands for signal n. */
+struct dispositions {
+  uint64_t ignored, caught;
+};
+
+bool read_dispositions(pid_t pid, struct dispositions *dispositions);
+/* The file name of the program that it runs, not of a script; empty: unknown. */
+void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]);
+/* Whether its descriptor 0 is a pipe that is not init's own. It cannot be seen of a process of another user. */
+bool has_pipe_as_input(pid_t pid, bool *has_writer);
+
+/*
+ * Signals one process and returns an errno, or 0. A signal that asks for an end also continues one that is stopped.
+ * `start` 0: it is a child of init.
+ */
+int signal_process(pid_t pid, uint32_t start, int number);
+/* The same for a process group. */
+void signal_group(pid_t group, int number);
+/* Whether no process of this group is left but zombies. Without /proc a zombie counts. */
+bool is_group_gone(pid_t group);

@@ -120,6 +120,8 @@ export class ExecaHost implements Host {
       case 'spawn':
         return this.#spawn(command.id, command.program);
       case 'kill':
+      case 'stop':
+        // Without init nothing adopts orphans here, so the group stands for the tree.
         this.#signal(command.id, command.signal);
         return;
       case 'forward':
@@ -141,11 +143,8 @@ export class ExecaHost implements Host {
         return this.#helpers.exec(command);
       case 'endHelper':
         return this.#helpers.end(command.id);
-      case 'sweep':
-        // A process that lost its parent was adopted by another than this.
-        return this.#report({ type: 'straysGone' });
-      case 'firstOnly':
-        this.#firstOnly = command.id;
+      case 'signalTo':
+        this.#firstOnly = command.to === 'first' ? command.id : undefined;
         return;
       case 'parentDeath':
       case 'tellReaped':
@@ -201,7 +200,7 @@ export class ExecaHost implements Host {
       clearInterval(this.#polls.get(id));
       this.#polls.delete(id);
       this.#groups.delete(id);
-      this.#report({ type: 'groupGone', id, strays: 0 });
+      this.#report({ type: 'rootsGone', id });
       return true;
     };
     if (!check()) this.#polls.set(id, setInterval(check, GROUP_POLL_MS));
@@ -216,7 +215,7 @@ export class ExecaHost implements Host {
   #passOn(forwarding: Forwarding | undefined, signal: number): boolean {
     const as = forwarding?.table[signal];
     if (forwarding === undefined || as === undefined || !this.#signal(forwarding.id, as)) return false;
-    this.#report({ type: 'forwarded', signal, as, senderPid: 0 });
+    this.#report({ type: 'forwarded', signal, as, senderPid: 0, receiverPid: 0 });
     return true;
   }
 

@@ -7,6 +7,7 @@
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
+import { TOLD_WHY } from '../../core/state/events.ts';
 import type { Commit, Hello, HostCommand, HostEvent, HostNews } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
@@ -127,8 +128,8 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       return { ...event, fromTerminal: flag(fields, 5) };
     }
     case 'forwarded': {
-      const event = { type: 'forwarded', ...base(6), signal: signalAt(3), as: signalAt(4) } as const;
-      return { ...event, senderPid: number(fields, 5, 0, MAX_PID) };
+      const event = { type: 'forwarded', ...base(7), signal: signalAt(3), as: signalAt(4) } as const;
+      return { ...event, senderPid: number(fields, 5, 0, MAX_PID), receiverPid: number(fields, 6, 0, MAX_PID) };
     }
     case 'spawned':
       return { type: 'spawned', ...base(5), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) };
@@ -148,19 +149,24 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
     }
     case 'stop-sent':
       return {
-        ...{ type: 'stopSent', ...base(7), id: idAt(3), signal: signalAt(4), isByMains: flag(fields, 5) },
-        wall: nanoseconds(fields[6]),
+        ...{ type: 'stopSent', ...base(8), id: idAt(3), signal: signalAt(4), isByMains: flag(fields, 5) },
+        ...{ wall: nanoseconds(fields[6]), receiverPid: number(fields, 7, 0, MAX_PID) },
       } as const;
-    case 'group-gone':
-      return { type: 'groupGone', ...base(5), id: idAt(3), strays: number(fields, 4, 0, MAX_PID) };
+    case 'roots-gone':
+      return { type: 'rootsGone', ...base(4), id: idAt(3) };
+    case 'told': {
+      const event = { type: 'told', ...base(10), id: idAt(3), signal: signalAt(4) } as const;
+      const why = TOLD_WHY.find((one) => one === fields[7]);
+      if (why === undefined) throw new ProtocolError(`cannot read why a process was told from ${quote(fields[7])}`);
+      const [name = '', of = ''] = fields.slice(8);
+      return { ...event, count: number(fields, 5, 1, MAX_PID), pid: number(fields, 6, 1, MAX_PID), why, name, of };
+    }
     case 'notified': {
       const event = { type: 'notified', ...base(6), id: number(fields, 3, 0, MAX_ID) } as const;
       return { ...event, dropped: number(fields, 4, 0, MAX_PID), text: fields[5] ?? '' };
     }
     case 'silent':
       return { type: 'silent', ...base(4), id: idAt(3) };
-    case 'strays-gone':
-      return { type: 'straysGone', ...base(3) };
     case 'helper-ended':
       return { type: 'helperEnded', ...base(7), id: idAt(3), ...helperEnd(fields), output: fields[6] ?? '' };
     default:
@@ -235,10 +241,12 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'endHelper':
       return ['end-helper', integer('helper id', command.id, 1, MAX_ID)];
-    case 'sweep':
-      return ['sweep', signalField(command.signal)];
-    case 'firstOnly':
-      return ['first-only', integer('child id', command.id, 1, MAX_ID)];
+    case 'stop': {
+      const { id, signal, lateMs, lastMs } = command;
+      return ['stop', integer('child id', id, 1, MAX_ID), signalField(signal), timeField(lateMs), timeField(lastMs)];
+    }
+    case 'signalTo':
+      return ['signal-to', integer('child id', command.id, 1, MAX_ID), command.to === 'first' ? '1' : '0'];
     case 'parentDeath':
       return ['parent-death', signalField(command.signal)];
     case 'tellReaped':

@@ -43,6 +43,7 @@ export function eventOf(
         id: report.id,
         signal: report.signal,
         isByMains: report.isByMains,
+        receiverPid: report.receiverPid,
         at: { ...at, wall: report.wall },
       };
     default:

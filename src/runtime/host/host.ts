@@ -7,7 +7,7 @@
  * commit is a transaction: acknowledgement, memo and commands are applied together or not at all. If a supervisor dies
  * between two commits, the next one resumes at exactly the state of its host and its child.
  */
-import type { Program, TerminationLog } from '../../config/run-config.ts';
+import type { Program, SignalTo, TerminationLog } from '../../config/run-config.ts';
 import type { Fallback } from '../../core/lifecycle/prepared/fallback.ts';
 import type { PreparedEnd } from '../../core/lifecycle/prepared/prepared-ends.ts';
 import type { NamedMain } from '../../core/lifecycle/prepared/reflexes.ts';
@@ -28,8 +28,8 @@ export interface HelperEnded {
 }
 
 /**
- * The child has ended with this code, and neither its group nor a stray is left. The host has written the prepared
- * tombstone, with this time on the wall clock (nanoseconds since 1970). Replaces `exited` and `groupGone`.
+ * The child has ended with this code, and nothing that it has started is left. The host has written the prepared
+ * tombstone, with this time on the wall clock (nanoseconds since 1970). Replaces `exited` and `rootsGone`.
  */
 export interface EndWritten {
   readonly type: 'endWritten';
@@ -97,7 +97,7 @@ export type HostCommand =
   /** What the host does about a stop should the supervisor not act in time. Replaces what was said before. */
   | ({ readonly type: 'fallback' } & Fallback)
   /**
-   * When the host KILLs the group of the last child if it is not gone by then; `undefined`: never. Replaces what was
+   * When the host KILLs what the last child has started if that is not gone by then; `undefined`: never. Replaces what was
    * said before.
    */
   | { readonly type: 'killAt'; readonly atMs: number | undefined }
@@ -124,11 +124,8 @@ export type HostCommand =
     }
   /** KILL the whole group of that helper; nothing happens when it has ended. `helperEnded` follows. */
   | { readonly type: 'endHelper'; readonly id: number }
-  /**
-   * From now on `kill`, `forward` and `forwardOnce` reach only the first process of `id` while it lives, in place of
-   * its group.
-   */
-  | { readonly type: 'firstOnly'; readonly id: number }
+  /** From now on signals go to the group of `id`, or to its first process while that lives, in place of its tree. */
+  | { readonly type: 'signalTo'; readonly id: number; readonly to: Exclude<SignalTo, 'tree'> }
   /** The host itself gets this signal when its parent dies: prctl(2), PR_SET_PDEATHSIG. */
   | { readonly type: 'parentDeath'; readonly signal: number }
   /** From now on the host says on stderr which orphans it reaps. */

@@ -12,8 +12,6 @@ export interface StopPreset {
   readonly signal?: string;
   /** Sent after half of the time. */
   readonly second?: string;
-  /** Only the first process gets the signal: to its workers it means something else. */
-  readonly isSingle?: true;
   /** Its exit code after a graceful stop, besides 0. */
   readonly success?: number;
   /** What only the operator can change; undefined if this command line has it. */
@@ -43,25 +41,25 @@ function outlasts(ms: number, what: string): (use: Use) => string | undefined {
 }
 
 const PRESETS: Readonly<Record<string, StopPreset>> = {
-  nginx: { programs: /^nginx(-debug)?$/, signal: 'QUIT', isSingle: true },
-  apache2: { programs: /^(apache2|httpd)(-foreground)?$/, signal: 'WINCH', isSingle: true },
-  haproxy: { programs: /^haproxy$/, signal: 'USR1', isSingle: true },
-  lighttpd: { programs: /^lighttpd$/, signal: 'INT', isSingle: true },
-  nghttpx: { programs: /^nghttpx$/, signal: 'QUIT', isSingle: true },
-  unicorn: { programs: /^unicorn(_rails)?$/, signal: 'QUIT', isSingle: true },
-  'php-fpm': { programs: /^php-fpm[0-9.]*$/, signal: 'QUIT', isSingle: true, warning: () => PHP_WARNING },
-  uwsgi: { programs: /^uwsgi([-_][a-z0-9.]+)?$/, signal: 'TERM', isSingle: true, warning: warnOfUwsgi },
-  gunicorn: { programs: /^gunicorn3?$/, signal: 'TERM', isSingle: true },
-  puma: { programs: /^puma$/, signal: 'TERM', isSingle: true, success: 143 },
+  nginx: { programs: /^nginx(-debug)?$/, signal: 'QUIT' },
+  apache2: { programs: /^(apache2|httpd)(-foreground)?$/, signal: 'WINCH' },
+  haproxy: { programs: /^haproxy$/, signal: 'USR1' },
+  lighttpd: { programs: /^lighttpd$/, signal: 'INT' },
+  nghttpx: { programs: /^nghttpx$/, signal: 'QUIT' },
+  unicorn: { programs: /^unicorn(_rails)?$/, signal: 'QUIT' },
+  'php-fpm': { programs: /^php-fpm[0-9.]*$/, signal: 'QUIT', warning: () => PHP_WARNING },
+  uwsgi: { programs: /^uwsgi([-_][a-z0-9.]+)?$/, signal: 'TERM', warning: warnOfUwsgi },
+  gunicorn: { programs: /^gunicorn3?$/, signal: 'TERM' },
+  puma: { programs: /^puma$/, signal: 'TERM', success: 143 },
   caddy: { programs: /^caddy$/, signal: 'TERM' },
-  squid: { programs: /^squid$/, signal: 'TERM', isSingle: true, warning: SQUID_WARNING },
+  squid: { programs: /^squid$/, signal: 'TERM', warning: SQUID_WARNING },
   varnishd: {
     programs: /^varnishd$/,
     warning: ({ beforeMs }) =>
       beforeMs > 0 ? undefined : 'no signal lets varnishd end its requests; drain it first with --drain',
   },
-  postgres: { programs: /^(postgres|postmaster)$/, signal: 'TERM', second: 'INT', isSingle: true },
-  'redis-server': { programs: /^redis-server$/, signal: 'TERM', isSingle: true },
+  postgres: { programs: /^(postgres|postmaster)$/, signal: 'TERM', second: 'INT' },
+  'redis-server': { programs: /^redis-server$/, signal: 'TERM' },
   mosquitto: { programs: /^mosquitto$/, signal: 'TERM' },
   'nats-server': { programs: /^nats-server$/, signal: 'USR2', warning: NATS_WARNING },
   memcached: { programs: /^memcached$/, signal: 'USR1' },

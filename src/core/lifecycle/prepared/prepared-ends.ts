@@ -48,13 +48,13 @@ export interface PreparedStop {
   readonly ends: readonly PreparedEnd[];
 }
 
-/** The events of one end without leftovers. `how`: as in `PreparedEnd`. `at` has whole milliseconds. */
+/** The events of one end that leaves no root. `how`: as in `PreparedEnd`. `at` has whole milliseconds. */
 export function endOf({ id, pid }: Alive, { at, how }: Ended, isWritten = false): readonly Event[] {
   const isSignal = how > SIGNAL_EXIT;
   const [code, signal] = isSignal ? [undefined, how - SIGNAL_EXIT] : [how, undefined];
   return [
     { type: 'exited', at, id, pid, code, signal, core: false, oom: false },
-    { type: 'groupGone', at, id, strays: 0, isWritten },
+    { type: 'rootsGone', at, id, isWritten },
   ];
 }
 
@@ -160,10 +160,22 @@ function preludesOf(config: MemberConfig, state: State, child: Alive, endWith: E
   const signal = SIGTERM;
   const as = stopTable(config)[signal];
   if (state.forwardOnceFor === child.id && as !== undefined) {
-    return [{ prelude: 'f', as, before: ([at]) => asEvents([{ type: 'forwarded', signal, as, senderPid: 0 }, at]) }];
+    return [
+      {
+        prelude: 'f',
+        as,
+        before: ([at]) => asEvents([{ type: 'forwarded', signal, as, senderPid: 0, receiverPid: child.pid }, at]),
+      },
+    ];
   }
   if (endWith === undefined) return [];
-  const sent = { type: 'stopSent', id: child.id, signal: endWith.signal, isByMains: true } as const;
+  const sent = {
+    type: 'stopSent',
+    id: child.id,
+    signal: endWith.signal,
+    isByMains: true,
+    receiverPid: child.pid,
+  } as const;
   const asked = { type: 'signal', signal, senderPid: 0, fromTerminal: false } as const;
   const held: Plan = { prelude: 'st', as: sent.signal, before: ([at, then]) => asEvents([asked, at], [sent, then]) };
   const ended: Plan = { prelude: 't', as: sent.signal, before: ([at]) => asEvents([sent, at]) };

@@ -51,7 +51,7 @@ export function readinessOf(state: State, onDrain: OnDrain): Verdict {
 const NOT_ALIVE: Readonly<Record<Exclude<Child['is'], 'alive'>, string>> = {
   unstarted: 'waiting to start',
   spawning: 'starting',
-  leftovers: 'the command has ended',
+  roots: 'the command has ended',
   backoff: 'waiting to be restarted',
   gone: 'the command has ended',
 };
@@ -71,7 +71,7 @@ export function waitsFor(config: MemberConfig, state: State): string | undefined
       return `the restart of the command in ${Math.max(0, Math.ceil((child.untilMs - state.now.mono) / 1_000))} s`;
     case 'gone':
       return state.tasks.length > 0 ? 'the answers to quit calls' : 'the end of the container';
-    case 'leftovers':
+    case 'roots':
       return 'processes that the command has left behind';
     case 'alive':
       if (climb !== undefined) return `the end of the command after ${lastSignal(state)}`;

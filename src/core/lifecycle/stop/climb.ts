@@ -1,14 +1,16 @@
 /** The climb: the stop ladder under way, rung after rung. `pod/deadline.ts` lists all that ends in KILL. */
+import { cleanText } from '../../format/tombstone.ts';
 import { ladderOf } from '../../ladder.ts';
 import { killAtMs, ownKillAtMs } from '../../pod/deadline.ts';
 import { isRestarting } from '../../pod/restart.ts';
 import { SIGKILL, SIGTERM, signalName } from '../../signals.ts';
 import { type Draft, isDue, note, say, update, wakeAt } from '../../state/draft.ts';
-import type { Event } from '../../state/events.ts';
+import type { Event, Told } from '../../state/events.ts';
 import type { Child, Climb } from '../../state/state.ts';
+import { earliest } from '../../time.ts';
 import { endLife, willRestart } from './end.ts';
 
-/** How long a group may take to follow its leader before it is signalled. */
+/** How long what a command has started may take to end with it before it is signalled. */
 const REST_MS = 20;
 const REST_BEFORE_LIFE_MS = 2_000;
 const UNKILLABLE_MS = 2_000;
@@ -21,40 +23,68 @@ export function beginClimb(
   firstRung: 'toSend' | 'sent' = 'toSend',
 ): void {
   const { climb, now } = draft.state;
-  // Leftovers and failed lives have had their signal already; no process gets it twice.
+  // Roots and failed lives have had their signal already; no process gets it twice.
   if (climb !== undefined) return update(draft, { climb: { ...climb, why } });
   update(draft, { climb: { why, rung: 0, sinceMs: now.mono, killAtMs, killed: false } });
   if (firstRung === 'toSend') sendRung(draft);
 }
 
-/** Gives the leftovers of a command the same ladder before another life, or the end, may follow. */
-export function stopLeftovers(draft: Draft): void {
+/** What a command has left behind gets the same ladder before another life, or the end, may follow. */
+export function stopRoots(draft: Draft): void {
   const { child, climb, now } = draft.state;
-  if (child.is !== 'leftovers' || climb !== undefined) return;
+  if (child.is !== 'roots' || climb !== undefined) return;
   wakeAt(draft, child.sinceMs + REST_MS);
   if (!isDue(draft, child.sinceMs + REST_MS)) return;
   const ownAtMs = ownKillAtMs(draft.config, now.mono);
-  // Leftovers may not take the whole budget of the life that follows.
+  // They may not take the whole budget of the life that follows.
   const killAt = willRestart(draft, child) ? Math.min(ownAtMs, now.mono + REST_BEFORE_LIFE_MS) : ownAtMs;
   say(draft, 'info', 'the command has ended but processes that it started are still running: stopping them');
   beginClimb(draft, { why: 'rest', killAtMs: killAt });
 }
 
-/** The group is empty: processes that have left it get the signal that the group got. */
-export function turnToStrays(draft: Draft, child: Child & { is: 'leftovers' }): void {
-  const { climb, now } = draft.state;
-  update(draft, { child: { ...child, strays: true } });
-  if (climb === undefined) return;
-  // KILL takes effect from now on, however late the end of the group was heard.
-  if (climb.killed) update(draft, { climb: { ...climb, sinceMs: now.mono } });
-  const signal = climb.killed ? SIGKILL : rungsOf(draft)[climb.rung]?.signal;
-  if (signal !== undefined) sendSignal(draft, signal);
+/** The host has carried a rung to these processes. */
+export function onTold(draft: Draft, { id, ...told }: Event & { type: 'told' }): void {
+  const { child } = draft.state;
+  if (!isThere(child) || child.id !== id) return;
+  if (told.why !== 'first' && told.why !== 'through') countOthers(draft, told.count);
+  say(draft, 'info', whomTold(told), { pid: told.pid });
 }
+
+function countOthers(draft: Draft, count: number): void {
+  const { chronicle } = draft.state;
+  const stages = chronicle.stages.map((stage, index) =>
+    index === chronicle.stages.length - 1 ? { ...stage, others: (stage.others ?? 0) + count } : stage,
+  );
+  update(draft, { chronicle: { ...chronicle, stages } });
+}
+
+/** The host has sent a stop signal by itself, to the command alone if it names a receiver. */
+export function sayReceiver(draft: Draft, signal: number, pid: number): void {
+  if (pid > 0) say(draft, 'info', `${signalName(signal).slice(3)} to the command (pid ${pid})`, { pid });
+}
+
+function whomTold({ signal, count, pid, why, name, of }: Told): string {
+  const one = `${cleanText(name, MAX_COMM)} (pid ${pid})`;
+  const whom = count === 1 ? one : `${count} processes, the first is ${one}`;
+  return `${signalName(signal).slice(3)} to ${whom}${HOW_TOLD[why](cleanText(of, MAX_COMM))}`;
+}
+
+/** Of a name in /proc/PID/comm. */
+const MAX_COMM = 16;
+
+const HOW_TOLD: Readonly<Record<Told['why'], (of: string) => string>> = {
+  first: () => '',
+  through: (of) => `, as ${of} passes nothing on`,
+  trap: (of) => `, so that the trap of ${of} runs`,
+  left: () => ', which the command has left behind',
+  reader: () => ', which reads what others write',
+  late: () => ', which had not had it and may be KILLed soon',
+};
 
 /** Goes from rung to rung by their times; sends KILL when the time is over. */
 export function climbInTime(draft: Draft): void {
   const { climb, deadline, child } = draft.state;
-  if (climb === undefined || climb.killed || (child.is !== 'alive' && child.is !== 'leftovers')) return;
+  if (climb === undefined || climb.killed || (child.is !== 'alive' && child.is !== 'roots')) return;
   const deadlineMs = deadline?.kills === true ? killAtMs(deadline) : undefined;
   if (isDue(draft, climb.killAtMs)) return killNow(draft, 'the grace period is over');
   wakeAt(draft, climb.killAtMs);
@@ -73,12 +103,12 @@ export function climbInTime(draft: Draft): void {
  */
 export function giveUpOnUnkillable(draft: Draft): void {
   const { child, climb, deadline } = draft.state;
-  if (child.is !== 'leftovers' || climb?.killed !== true) return;
+  if (child.is !== 'roots' || climb?.killed !== true) return;
   // No platform ends a container in which the command is to start again.
   const isTheEnd = deadline?.kills === true && !isRestarting(draft.state);
   const lastMs = isTheEnd ? deadline.atMs - WRITING_MS : Number.POSITIVE_INFINITY;
   const patientMs = Math.max(climb.sinceMs, child.sinceMs) + UNKILLABLE_MS;
-  // The end of the group is reported right behind that of its leader, even when both are heard late.
+  // The end of the roots is reported right behind that of the command, even when both are heard late.
   const giveUpMs = Math.max(climb.sinceMs + WRITING_MS, child.sinceMs + REST_MS, Math.min(patientMs, lastMs));
   wakeAt(draft, giveUpMs);
   if (!isDue(draft, giveUpMs)) return;
@@ -116,12 +146,11 @@ export function sendSignal(draft: Draft, signal: number): void {
   const { child } = draft.state;
   if (!isThere(child)) return;
   note(draft, 'signal sent', { Signal: signalName(signal) });
-  if (child.is === 'leftovers' && child.strays) draft.effects.push({ type: 'sweep', signal });
-  else draft.effects.push({ type: 'kill', id: child.id, signal });
+  draft.effects.push({ type: 'kill', id: child.id, signal });
 }
 
-function isThere(child: Child): child is Child & { is: 'spawning' | 'alive' | 'leftovers' } {
-  return child.is === 'spawning' || child.is === 'alive' || child.is === 'leftovers';
+function isThere(child: Child): child is Child & { is: 'spawning' | 'alive' | 'roots' } {
+  return child.is === 'spawning' || child.is === 'alive' || child.is === 'roots';
 }
 
 function sendRung(draft: Draft): void {
@@ -130,7 +159,29 @@ function sendRung(draft: Draft): void {
   if (climb === undefined || rung === undefined) return;
   if (child.is === 'alive' && rung.signal === climb.passedOn) return;
   if (rung.signal === SIGKILL) return killNow(draft, 'the last rung of the ladder');
-  sendSignal(draft, rung.signal);
+  if (!isThere(child)) return;
+  note(draft, 'signal sent', { Signal: signalName(rung.signal) });
+  const killMs = nextKillMs(draft, climb);
+  const leftMs = killMs === undefined ? undefined : killMs - climb.sinceMs;
+  draft.effects.push({
+    type: 'stop',
+    id: child.id,
+    signal: rung.signal,
+    lateMs: leftMs && climb.sinceMs + (leftMs * 2) / 3,
+    lastMs: leftMs && climb.sinceMs + leftMs * 0.9,
+  });
+}
+
+/** When this climb ends in KILL at the latest; undefined: not by a time that is known. */
+function nextKillMs(draft: Draft, { rung, sinceMs, killAtMs: ownMs }: Climb): number | undefined {
+  const { deadline } = draft.state;
+  let atMs: number | undefined = sinceMs;
+  for (const { signal, forMs } of rungsOf(draft).slice(rung)) {
+    if (signal === SIGKILL) break;
+    atMs = atMs === undefined || forMs === undefined ? undefined : atMs + forMs;
+  }
+  const hasKill = rungsOf(draft).some(({ signal }) => signal === SIGKILL);
+  return earliest(hasKill ? atMs : undefined, ownMs, deadline?.kills === true ? killAtMs(deadline) : undefined);
 }
 
 function rungsOf(draft: Draft): ReturnType<typeof ladderOf> {

@@ -17,7 +17,7 @@ import { evidenceOf, withoutUndefined } from './record.ts';
 import { askRestartByExit, endForRestart, RESET_PER_LIFE } from './restart-end.ts';
 
 /** Ends a life once the child and its whole group are gone. */
-export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void {
+export function endLife(draft: Draft, child: Child & { is: 'roots' }): void {
   const { state } = draft;
   const status = statusOf(child.exit);
   const lastMs = lastMomentMs(draft.config, state);
@@ -43,7 +43,7 @@ export function endLife(draft: Draft, child: Child & { is: 'leftovers' }): void 
 }
 
 /** The host has published this end by the state before it: later requests to stop or restart do not change it. */
-export function endAsWritten(draft: Draft, { exit }: Child & { is: 'leftovers' }): void {
+export function endAsWritten(draft: Draft, { exit }: Child & { is: 'roots' }): void {
   dropTasks(draft);
   const status = statusOf(exit);
   const code = containerStatus(draft.config, { status, stopped: false, overdue: false });
@@ -51,7 +51,7 @@ export function endAsWritten(draft: Draft, { exit }: Child & { is: 'leftovers' }
 }
 
 /** Whether another life is to follow; the deadline may still be too near for it. */
-export function willRestart(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
+export function willRestart(draft: Draft, child: Child & { is: 'roots' }): boolean {
   const { stop, failing } = draft.state;
   const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
   return !checkOver(draft) && (wantsRestart(draft.config, death) || isInDoubt(draft));
@@ -73,7 +73,7 @@ function checkOver(draft: Draft): boolean {
   return !checkHold(draft, state.stop);
 }
 
-function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'leftovers' }): DeathReason {
+function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'roots' }): DeathReason {
   const { stop, climb } = draft.state;
   if (oom) return 'oom';
   if (exit.signal === SIGKILL) return 'killed';

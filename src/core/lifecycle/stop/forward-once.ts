@@ -24,7 +24,7 @@ export function offerForwardOnce(draft: Draft): void {
 export function beginForwardedStop(draft: Draft): void {
   const { stop, child } = draft.state;
   update(draft, { forwardOnceFor: undefined });
-  if (stop !== undefined && (child.is === 'alive' || child.is === 'leftovers'))
+  if (stop !== undefined && (child.is === 'alive' || child.is === 'roots'))
     beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');
 }
 

@@ -145,11 +145,12 @@ const MAX_WAITED_NAMES = 8;
 
 /** A phase of 0 ms is worth telling only if it sent a signal. */
 function phasesOf({ stages, diedMonotonic }: Chronicle): readonly PhaseTime[] {
-  return stages.flatMap(({ name, signal, sinceMs }, index) => {
+  return stages.flatMap(({ name, signal, sinceMs, others }, index) => {
     const untilMs = stages[index + 1]?.sinceMs ?? diedMonotonic ?? sinceMs;
     const time = {
       Phase: name,
       ...(signal !== undefined && { Signal: signalName(signal) }),
+      ...(others !== undefined && { Others: others }),
       Ms: span(sinceMs, untilMs),
     };
     return time.Ms === 0 && signal === undefined ? [] : [time];

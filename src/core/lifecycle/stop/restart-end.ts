@@ -33,7 +33,7 @@ export function endForRestart(draft: Draft, exit: ChildExit, reason: DeathReason
 }
 
 /** Asks for a restart of the pod if this exit code, which no stop caused, is one of `--restart-pod-on`. */
-export function askRestartByExit(draft: Draft, child: Child & { is: 'leftovers' }): boolean {
+export function askRestartByExit(draft: Draft, child: Child & { is: 'roots' }): boolean {
   const { config, state } = draft;
   const status = statusOf(child.exit);
   const why = `exit code ${status}`;

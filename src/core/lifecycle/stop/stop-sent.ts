@@ -4,14 +4,14 @@ import { type Draft, note, say, update } from '../../state/draft.ts';
 import type { Event } from '../../state/events.ts';
 import { type Child, MAINS_FINISHED } from '../../state/state.ts';
 import { ownBudget } from '../hooks.ts';
-import { beginClimb } from './climb.ts';
+import { beginClimb, sayReceiver } from './climb.ts';
 import { recordStop } from './record-stop.ts';
 
 /** The host has sent the first rung. */
 export function onStopSent(
   draft: Draft,
-  { id, signal, isByMains, at }: Event & { type: 'stopSent' },
-  child: Child & { is: 'alive' | 'leftovers' },
+  { id, signal, isByMains, receiverPid, at }: Event & { type: 'stopSent' },
+  child: Child & { is: 'alive' | 'roots' },
 ): void {
   const { stop, climb } = draft.state;
   // A stop decided here in the same moment signals the child once, too: the host makes sure of that.
@@ -28,4 +28,5 @@ export function onStopSent(
   say(draft, 'info', 'stopping', { reason: begun.reason });
   beginClimb(draft, { why: 'stop', killAtMs: begun.origin === 'self' ? ownBudget(draft).atMs : undefined }, 'sent');
   note(draft, 'signal sent', { Signal: signalName(signal) });
+  sayReceiver(draft, signal, receiverPid);
 }

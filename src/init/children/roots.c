@@ -1,0 +1,390 @@
+/*
+ * Whom a signal reaches. A parent knows best how its children are to end, so a rung goes to the first process, and to
+ * others when their parents have ended. "Rungs" in protocol.md has the rule.
+ */
+#include <sys/stat.h>
+
+#include "init.h"
+
+enum { READER_MS = 1000, MAX_DEPTH = 256 };
+
+bool is_own(const struct init *init, pid_t pid) {
+  const struct supervisor *supervisor = &init->supervisor;
+  pid_t group = getpgid(pid);
+  if (supervisor->pid > 0 && (pid == supervisor->pid || group == supervisor->pid)) return true;
+  if (pid == supervisor->abandoned || pid == closer) return true;
+  /* A new helper leads no group before its process has run. */
+  return is_helpers_group(&init->helpers, group) || is_helpers_group(&init->helpers, pid);
+}
+
+bool is_commands(const struct init *init, pid_t pid) {
+  for (int depth = 0; depth < MAX_DEPTH && pid > 0; depth++) {
+    pid_t parent = parent_of(pid);
+    /* Nothing shows the parents of a process that has ended. As PID 1 init has adopted what it left. */
+    if (parent == -1) return init->self.is_pid1;
+    if (parent == init->self.pid) return !is_own(init, pid);
+    pid = parent;
+  }
+  return false;
+}
+
+/* Whether what loses its parent comes to init, and can be seen. Elsewhere the group of the child stands for its tree. */
+static bool sees_roots(const struct init *init) {
+  struct process self;
+  return init->adopts && read_process(init->self.pid, &self);
+}
+
+struct roots {
+  struct init *init;
+  bool are_any;
+  bool have_readers, are_others; /* those that read a pipe and are not told, and others */
+  bool are_only_readers;
+};
+
+static bool see_root(void *with, pid_t pid) {
+  struct roots *roots = with;
+  roots->are_any = !is_own(roots->init, pid);
+  return !roots->are_any;
+}
+
+bool are_roots_gone(struct init *init) {
+  struct roots roots = {.init = init};
+  if (!sees_roots(init)) return is_group_gone(init->children.child.pid);
+  visit_children(init->self.pid, see_root, &roots);
+  return !roots.are_any;
+}
+
+/* The place of this pid, or the first free one. Neighboring pids share a page. */
+static struct told *place_of(const struct rung *rung, pid_t pid) {
+  size_t at = (size_t)pid % MAX_TOLD;
+  while (rung->told[at].pid != pid && rung->told[at].pid != 0) at = (at + 1) % MAX_TOLD;
+  return &rung->told[at];
+}
+
+static bool is_told(const struct init *init, pid_t pid) {
+  const struct rung *rung = &init->rung;
+  struct process process;
+  if (rung->signal == 0) return false;
+  if (rung->to == TO_GROUP && getpgid(pid) == init->children.child.pid) return true;
+  const struct told *told = place_of(rung, pid);
+  if (told->pid != pid) return false;
+  return told->start == 0 || (read_process(pid, &process) && process.start == told->start);
+}
+
+void forget_told(struct rung *rung, pid_t pid) {
+  if (rung->signal == 0) return;
+  rung->changed_at = now_ms();
+  struct told *told = place_of(rung, pid);
+  if (told->pid == pid) told->pid = -1;
+}
+
+static void forget_all_told(struct rung *rung) {
+  for (size_t i = 0; i < MAX_TOLD && rung->count > 0; i++)
+    if (rung->told[i].pid != 0) rung->told[i].pid = 0;
+  rung->count = 0;
+}
+
+static void report_refusal(struct rung *rung, const struct process *process) {
+  char text[80], path[32];
+  struct stat owner;
+  if (rung->has_refused) return;
+  rung->has_refused = true;
+  char *end = stpcpy(stpcpy(text, process->name), " (pid ");
+  end = stpcpy(put_digits(end, (uint64_t)process->pid, 1), ", of user ");
+  strcpy(put_digits(stpcpy(path, "/proc/"), (uint64_t)process->pid, 1), "/stat");
+  if (stat(path, &owner) == 0) put_digits(end, owner.st_uid, 1);
+  say("sexton: not permitted to signal ", text, "): that needs this user, or CAP_KILL\n");
+}
+
+/* 0 for a child of init, whose pid stays taken until init reaps it. */
+static uint32_t start_of(const struct init *init, const struct process *process) {
+  return process->parent == init->self.pid ? 0 : process->start;
+}
+
+/* Sends the signal of the rung, once to each process. */
+static void tell(struct init *init, pid_t pid, enum why why, const char *of) {
+  struct rung *rung = &init->rung;
+  struct tally *tally = &rung->tallies[why];
+  struct process process = {.pid = pid, .parent = init->self.pid};
+  if (!read_process(pid, &process) && pid != init->children.child.pid) return;
+  if (rung->count == MAX_TOLD - 1) return; /* the rest waits for KILL */
+  uint32_t start = start_of(init, &process);
+  *place_of(rung, pid) = (struct told){pid, start};
+  rung->count++;
+  rung->changed_at = now_ms();
+  int error = signal_process(pid, start, rung->signal);
+  if (error == EPERM) report_refusal(rung, &process);
+  if (error) return;
+  if (tally->count++ > 0) return;
+  tally->pid = pid;
+  strcpy(tally->name, process.name);
+  strcpy(tally->of, of);
+}
+
+static const char WRAPPERS[] = "su runuser sudo sudo-rs doas", SHELLS[] = "sh bash dash ash ksh mksh zsh",
+                  IDLERS[] = "sleep tail cat";
+
+static bool has(uint64_t mask, int number) { return mask >> (number - 1) & 1; }
+
+/* Also by default: signal(7). */
+static bool ignores(const struct dispositions *dispositions, int number) {
+  bool by_default = number == SIGWINCH || number == SIGURG || number == SIGCHLD || number == SIGCONT;
+  return has(dispositions->ignored, number) || (by_default && !has(dispositions->caught, number));
+}
+
+/* Children that a shell waits for, and that lose nothing. */
+struct idlers {
+  size_t count;
+  pid_t pids[16];
+};
+
+/*
+ * A shell that catches a signal runs its trap when the child in the foreground has ended. It starts those in the
+ * background with INT ignored, and does not wait for them.
+ */
+static bool list_idler(void *with, pid_t pid) {
+  struct idlers *idlers = with;
+  struct dispositions dispositions = {0, 0};
+  char program[MAX_PROGRAM_BYTES];
+  bool has_writer;
+  read_program(pid, program);
+  if (!is_among(program, IDLERS) || has_pipe_as_input(pid, &has_writer)) return true;
+  if (!read_dispositions(pid, &dispositions) || has(dispositions.ignored, SIGINT)) return true;
+  idlers->pids[idlers->count++] = pid;
+  return idlers->count < sizeof idlers->pids / sizeof *idlers->pids;
+}
+
+struct family {
+  struct init *init;
+  const char *parent;
+  int depth, number;
+  size_t count;
+};
+
+static void visit(struct init *init, pid_t pid, enum why why, const char *of, int depth);
+
+static bool visit_member(void *with, pid_t pid) {
+  struct family *family = with;
+  family->count++;
+  visit(family->init, pid, WHY_THROUGH, family->parent, family->depth - 1);
+  return true;
+}
+
+/* Tells a process, or its children in its place where it would pass nothing on. */
+static void visit(struct init *init, pid_t pid, enum why why, const char *of, int depth) {
+  int number = init->rung.signal;
+  struct dispositions dispositions = {0, 0};
+  struct idlers idlers = {.count = 0};
+  char program[MAX_PROGRAM_BYTES];
+  if (depth == 0 || is_told(init, pid)) return;
+  read_program(pid, program);
+  read_dispositions(pid, &dispositions);
+  if (is_among(program, WRAPPERS) || ignores(&dispositions, number)) {
+    struct family family = {.init = init, .parent = program, .depth = depth};
+    visit_children(pid, visit_member, &family);
+    if (family.count > 0) return;
+  }
+  if (is_among(program, SHELLS) && has(dispositions.caught, number)) visit_children(pid, list_idler, &idlers);
+  tell(init, pid, why, of);
+  for (size_t i = 0; i < idlers.count; i++) tell(init, idlers.pids[i], WHY_TRAP, program);
+}
+
+static bool visit_root(void *with, pid_t pid) {
+  struct roots *roots = with;
+  struct init *init = roots->init;
+  bool has_writer, is_killed = init->rung.signal == SIGKILL;
+  if (is_own(init, pid)) return true;
+  if (!is_killed && !is_told(init, pid) && has_pipe_as_input(pid, &has_writer)) {
+    roots->have_readers = true;
+    bool is_due = init->rung.changed_at + READER_MS <= now_ms() && (!has_writer || roots->are_only_readers);
+    if (is_due) visit(init, pid, WHY_READER, "", MAX_DEPTH);
+    return true;
+  }
+  roots->are_others = true;
+  if (is_killed) signal_process(pid, 0, SIGKILL);
+  else visit(init, pid, WHY_LEFT, "", MAX_DEPTH);
+  return true;
+}
+
+static void visit_roots(struct init *init) {
+  struct roots roots = {.init = init};
+  visit_children(init->self.pid, visit_root, &roots);
+  if (!roots.have_readers || roots.are_others) return;
+  roots.are_only_readers = true;
+  visit_children(init->self.pid, visit_root, &roots);
+}
+
+/* Whether a parent that was told, and is no shell, is to end this process, or another ancestor is. */
+static bool is_left_to_parent(const struct init *init, pid_t parent) {
+  for (int depth = 0; depth < MAX_DEPTH && parent > 1 && parent != init->self.pid; depth++) {
+    char program[MAX_PROGRAM_BYTES];
+    read_program(parent, program);
+    if (is_told(init, parent)) return !is_among(program, SHELLS);
+    if (!is_among(program, WRAPPERS)) return true; /* it is left to its own */
+    parent = parent_of(parent);
+  }
+  return false;
+}
+
+static bool find_one(void *found, pid_t pid) {
+  (void)pid;
+  *(bool *)found = true;
+  return false;
+}
+
+/* Tells a process that has not been told, and its parents before it. */
+static void tell_late(struct init *init, pid_t pid, int depth) {
+  struct process process;
+  char program[MAX_PROGRAM_BYTES];
+  bool has_writer = false, is_last = init->rung.last_at <= now_ms(), has_children = false;
+  if (depth == 0 || pid <= 1 || pid == init->self.pid || is_own(init, pid) || is_told(init, pid)) return;
+  if (!read_process(pid, &process) || process.state == 'Z') return;
+  tell_late(init, process.parent, depth - 1);
+  if (!is_last && is_left_to_parent(init, process.parent)) return;
+  if (!is_last && has_pipe_as_input(pid, &has_writer) && has_writer) return;
+  read_program(pid, program);
+  if (is_among(program, WRAPPERS)) visit_children(pid, find_one, &has_children);
+  if (!has_children) tell(init, pid, WHY_LATE, "");
+}
+
+static bool visit_late(void *with, const struct process *process) {
+  struct init *init = with;
+  if (init->self.is_pid1 || is_commands(init, process->pid)) tell_late(init, process->pid, MAX_DEPTH);
+  return true;
+}
+
+static void tell_late_in_time(struct init *init) {
+  struct rung *rung = &init->rung;
+  bool is_last = rung->last_at <= now_ms();
+  if (!is_last && rung->late_at > now_ms()) return;
+  visit_processes(visit_late, init);
+  rung->late_at = NEVER;
+  if (is_last) rung->last_at = NEVER;
+}
+
+static void visit_tree(struct init *init) {
+  struct rung *rung = &init->rung;
+  struct child *child = &init->children.child;
+  if (!child->exited && rung->signal == SIGKILL) {
+    /* Where KILL is refused the child counts as killed: init leaves, and as PID 1 takes all with it. */
+    if (signal_process(child->pid, 0, SIGKILL) == EPERM) on_child_changed(init, child, SIGKILL);
+  } else if (!child->exited && rung->to == TO_TREE && !rung->is_groups) {
+    visit(init, child->pid, WHY_FIRST, "", MAX_DEPTH);
+  } else if (child->exited && sees_roots(init)) {
+    visit_roots(init);
+  } else if (child->exited && !rung->is_groups) {
+    rung->is_groups = true;
+    signal_group(child->pid, rung->signal);
+  }
+}
+
+void walk(struct init *init) {
+  struct rung *rung = &init->rung;
+  const struct child *child = &init->children.child;
+  int64_t began_at = now_ms();
+  if (rung->rest_until > began_at) {
+    rung->walk_at = rung->rest_until;
+    return;
+  }
+  rung->walk_at = NEVER;
+  if (rung->signal == 0 || child->id == 0) return;
+  visit_tree(init);
+  tell_late_in_time(init);
+  int64_t now = now_ms();
+  /* Thousands of processes take longer: four fifths of the time are for what they do at their end. */
+  rung->rest_until = now > began_at + 1 ? now + 4 * (now - began_at) : 0;
+  rung->walk_at = child->exited ? now + ROOTS_CHECK_MS : NEVER; /* orphans may come unnoticed */
+  if (rung->late_at < rung->walk_at) rung->walk_at = rung->late_at;
+  if (rung->last_at < rung->walk_at) rung->walk_at = rung->last_at;
+}
+
+void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at) {
+  struct rung *rung = &init->rung;
+  const struct child *child = &init->children.child;
+  bool is_further = rung->signal != 0, is_groups = rung->to == TO_GROUP || !sees_roots(init);
+  if (child->id == 0) return;
+  if (!is_further) forget_all_told(rung);
+  rung->signal = number;
+  rung->late_at = late_at;
+  rung->last_at = last_at;
+  rung->changed_at = now_ms();
+  rung->rest_until = 0;
+  rung->is_groups = is_groups && (rung->to != TO_FIRST || child->exited);
+  if (number == SIGKILL || rung->is_groups) signal_group(child->pid, number);
+  else if (rung->to == TO_FIRST && !child->exited && !is_further) tell(init, child->pid, WHY_FIRST, "");
+  for (size_t i = 0; i < MAX_TOLD && is_further && rung->count > 0 && number != SIGKILL; i++)
+    if (rung->told[i].pid > 0) signal_process(rung->told[i].pid, rung->told[i].start, number);
+  /* A KILL that is refused is to be heard after the event that goes with it. */
+  if (number == SIGKILL) rung->walk_at = now_ms();
+  else walk(init);
+}
+
+pid_t take_receiver(struct init *init) {
+  struct tally *tallies = init->rung.tallies;
+  bool is_alone = tallies[WHY_FIRST].count == 1;
+  for (int why = WHY_FIRST + 1; why < WHYS; why++) is_alone = is_alone && tallies[why].count == 0;
+  if (is_alone) tallies[WHY_FIRST].count = 0;
+  return is_alone ? tallies[WHY_FIRST].pid : 0;
+}
+
+void report_told(struct init *init) {
+  for (int why = 0; why < WHYS; why++) {
+    struct tally *tally = &init->rung.tallies[why];
+    if (tally->count == 0) continue;
+    struct event event = {.kind = EV_TOLD, .id = init->children.last_id, .value = init->rung.signal, .pid = tally->pid};
+    event.count = tally->count;
+    event.as = (uint8_t)why;
+    strcpy(event.name, tally->name);
+    strcpy(event.of, tally->of);
+    push(&init->queue, event);
+    tally->count = 0;
+  }
+}
+
+static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth);
+
+static bool pass_on_to_member(void *with, pid_t pid) {
+  struct family *family = with;
+  family->count += pass_on(family->init, pid, family->number, false, family->depth - 1);
+  return true;
+}
+
+/* False: no process was found that has a use for it. */
+static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth) {
+  struct dispositions dispositions;
+  struct process process = {.pid = pid, .parent = init->self.pid};
+  struct family family = {.init = init, .depth = depth, .number = number};
+  char program[MAX_PROGRAM_BYTES];
+  if (depth == 0) return false;
+  bool is_seen = read_process(pid, &process) && read_dispositions(pid, &dispositions);
+  bool has_use = !is_seen || has(dispositions.caught | dispositions.ignored, number);
+  read_program(pid, program);
+  if (is_among(program, WRAPPERS) || (is_among(program, SHELLS) && !has_use)) {
+    bool has_children = false;
+    visit_children(pid, find_one, &has_children);
+    if (has_children) visit_children(pid, pass_on_to_member, &family);
+    if (has_children) return family.count > 0;
+  }
+  /* A PID 1 without a handler survives these three, which ask for a reload or for a report. */
+  bool is_harmless = number != SIGHUP && number != SIGUSR1 && number != SIGUSR2;
+  if (!has_use && (!is_first || !is_harmless)) return false;
+  return signal_process(pid, start_of(init, &process), number) == 0;
+}
+
+static void report_unheard(struct init *init, int number) {
+  char digits[12];
+  if (has(init->unheard, number)) return;
+  init->unheard |= UINT64_C(1) << (number - 1);
+  put_digits(digits, (uint64_t)number, 1);
+  say("sexton: nothing in the command handles signal ", digits, ": it is not passed on\n");
+}
+
+void signal_program(struct init *init, int number) {
+  const struct child *child = &init->children.child;
+  bool is_for_job = number == SIGSTOP || number == SIGCONT || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+  bool is_groups = init->rung.to == TO_GROUP || child->exited || !sees_roots(init);
+  if (child->id == 0) return;
+  if (init->rung.to == TO_FIRST && !child->exited) signal_process(child->pid, 0, number);
+  else if (is_groups || is_for_job) signal_group(child->pid, number);
+  else if (!pass_on(init, child->pid, number, true, MAX_DEPTH)) report_unheard(init, number);
+}
