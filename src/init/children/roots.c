@@ -6,7 +6,7 @@
 
 #include "init.h"
 
-enum { READER_MS = 1000, MAX_DEPTH = 256 };
+enum { READER_MS = 1000, TRAPPED_MS = 5000, MAX_DEPTH = 256 };
 
 bool is_own(const struct init *init, pid_t pid) {
   const struct supervisor *supervisor = &init->supervisor;
@@ -75,7 +75,9 @@ void forget_told(struct rung *rung, pid_t pid) {
   if (rung->signal == 0) return;
   rung->changed_at = now_ms();
   struct told *told = place_of(rung, pid);
-  if (told->pid == pid) told->pid = -1;
+  if (told->pid != pid) return;
+  told->pid = -1;
+  if (told->has_trap) rung->trapped_until = now_ms() + TRAPPED_MS;
 }
 
 static void forget_all_told(struct rung *rung) {
@@ -109,7 +111,7 @@ static void tell(struct init *init, pid_t pid, enum why why, const char *of) {
   if (!read_process(pid, &process) && pid != init->children.child.pid) return;
   if (rung->count == MAX_TOLD - 1) return; /* the rest waits for KILL */
   uint32_t start = start_of(init, &process);
-  *place_of(rung, pid) = (struct told){pid, start};
+  *place_of(rung, pid) = (struct told){pid, start, false};
   rung->count++;
   rung->changed_at = now_ms();
   int error = signal_process(pid, start, rung->signal);
@@ -207,8 +209,11 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
   }
   /* While it waits a shell catches INT without a trap, too: it dies of it if its child does, as at a terminal. */
   waited.for_all = number == SIGINT && !has(dispositions.caught, SIGTERM);
-  if (is_among(program, SHELLS) && has(dispositions.caught, number)) visit_children(pid, list_waited, &waited);
+  bool has_trap = is_among(program, SHELLS) && has(dispositions.caught, number);
+  if (has_trap) visit_children(pid, list_waited, &waited);
   tell(init, pid, why, of);
+  struct told *told = place_of(&init->rung, pid);
+  if (told->pid == pid) told->has_trap = has_trap && !waited.for_all;
   for (size_t i = 0; i < waited.count; i++)
     if (!is_told(init, waited.pids[i])) tell(init, waited.pids[i], WHY_TRAP, program);
 }
@@ -225,6 +230,7 @@ static bool visit_root(void *with, pid_t pid) {
     return true;
   }
   roots->are_others = true;
+  if (!is_killed && init->rung.trapped_until > now_ms()) return true;
   if (is_killed) signal_process(pid, 0, SIGKILL);
   else visit(init, pid, WHY_LEFT, "", MAX_DEPTH);
   return true;
@@ -332,7 +338,7 @@ void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at)
   rung->late_at = late_at;
   rung->last_at = last_at;
   rung->changed_at = now_ms();
-  rung->rest_until = 0;
+  rung->rest_until = rung->trapped_until = 0;
   rung->is_groups = is_groups && (rung->to != TO_FIRST || child->exited);
   if (number == SIGKILL || rung->is_groups) signal_group(child->pid, number);
   else if (rung->to == TO_FIRST && !child->exited && !is_further) tell(init, child->pid, WHY_FIRST, "");

@@ -47,7 +47,7 @@ export function onTold(draft: Draft, { id, ...told }: Event & { type: 'told' }):
   const { child } = draft.state;
   if (!isThere(child) || child.id !== id) return;
   if (told.why !== 'first' && told.why !== 'through') countOthers(draft, told.count);
-  say(draft, 'info', whomTold(told), { pid: told.pid });
+  say(draft, 'info', whomTold(told));
 }
 
 function countOthers(draft: Draft, count: number): void {
@@ -60,7 +60,7 @@ function countOthers(draft: Draft, count: number): void {
 
 /** The host has sent a stop signal by itself, to the command alone if it names a receiver. */
 export function sayReceiver(draft: Draft, signal: number, pid: number): void {
-  if (pid > 0) say(draft, 'info', `${signalName(signal).slice(3)} to the command (pid ${pid})`, { pid });
+  if (pid > 0) say(draft, 'info', `${signalName(signal).slice(3)} to the command (pid ${pid})`);
 }
 
 function whomTold({ signal, count, pid, why, name, of }: Told): string {
