@@ -150,7 +150,7 @@ export function converse(seed: number): Conversation {
     if (isLeaving && container.isRunning && container.command?.exit !== undefined) live(OWN_MS);
     if (!container.isRunning) said.push(`left with ${container.exitCode}`);
     const { isAsleep, isCommandAlive, command, reflexes } = container;
-    const got = isCommandAlive ? command?.signals.map(({ signal }) => signal) : undefined;
+    const got = isCommandAlive ? command?.first.got.map(({ signal }) => signal) : undefined;
     turns.push({
       step,
       said: said.splice(0),
@@ -203,7 +203,7 @@ export function converse(seed: number): Conversation {
   for (let left = STEPS; left > 0 && container.isRunning; left--) {
     const { lastSpawned, isAsleep, isAlone, isCommandAlive, command } = container;
     const id = Math.max(1, lastSpawned);
-    const isGone = command === undefined || command.isGroupGone;
+    const isGone = command === undefined || command.areRootsGone;
     const as = dice.pick([SIGTERM, SIGUSR1, SIGHUP]);
     const calm = isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : as;
     const signals = (): void => signal(dice.pick([SIGTERM, SIGTERM, SIGINT, SIGUSR1, SIGHUP, SIGUSR2]));
@@ -305,7 +305,7 @@ interface Peer extends Holder {
 
 function modelOf(seed: number, startsAtOnce: boolean) {
   const times = { startMs: 0, bootMs: 2, skewMs: 0, kubeletHookMs: 0 };
-  const only = { ...times, config: CONFIG, startsAtOnce, lives: [{ on: REACTIONS }] };
+  const only = { ...times, config: CONFIG, startsAtOnce, signalTo: 'tree', lives: [{ on: REACTIONS }] } as const;
   const volume = { sockets: true, events: 'prompt', latencyMs: 0, inMemory: false, stale: [] } as const;
   const scenario = { ...draw(1), seed, members: [only], faults: [], race: undefined, volume };
   const counts = new Set<string>();

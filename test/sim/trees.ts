@@ -1,0 +1,146 @@
+/** Whom a stop has reached by the truth of the processes, and when. */
+import { SIGKILL } from '../../src/core/signals.ts';
+import type { Container } from './container.ts';
+import { Judge } from './judge.ts';
+import { INIT, type Process, reactionOf, type Sender } from './processes.ts';
+
+interface Rung {
+  readonly signal: number;
+  readonly lastAtMs: number;
+  readonly reached: Set<Process>;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+/** What init may take until it sees what it has adopted. */
+const SEEN_MS = 60;
+const READER_MS = 1_000;
+
+export class Trees extends Judge {
+  readonly #rungs = new Map<Container, Rung>();
+  /** When a child of init ended or a process was told, CLOCK_MONOTONIC of the run. */
+  readonly #changedAtMs = new Map<Container, number>();
+
+  /** Init is to send this signal to the tree. */
+  begins(container: Container, signal: number, { lastMs = NEVER }: { readonly lastMs?: number | undefined }): void {
+    const { agenda } = this.world;
+    const before = this.#rungs.get(container);
+    const lastAtMs = lastMs + agenda.bootAtMs;
+    if (signal === SIGKILL && before !== undefined) this.#judgeKill(container, before);
+    this.#rungs.set(container, { signal, lastAtMs, reached: new Set() });
+    this.#changedAtMs.set(container, agenda.nowMs);
+    if (signal === SIGKILL || container.command?.exit === undefined) return;
+    for (const process of container.processes.childrenOf(INIT)) this.adopted(container, process);
+  }
+
+  /** Before KILL all that was there in the last tenth has been told, but sexton's own and a wrapper. */
+  #judgeKill(container: Container, { lastAtMs }: Rung): void {
+    const { nowMs, pausedUntilMs } = this.world.agenda;
+    if (lastAtMs === NEVER || nowMs <= lastAtMs) return;
+    if (Math.max(container.actor.frozenUntilMs, pausedUntilMs) >= lastAtMs)
+      return this.world.count('excused: the machine stood still before KILL');
+    this.world.judges('all told before KILL');
+    for (const process of container.processes.all) {
+      if (process.isOwn || process.bornAtMs >= lastAtMs || isTold(process)) continue;
+      if (isWrapper(container, process)) continue;
+      this.breaks('all told before KILL', container, `${describe(process)} has had no stop signal`);
+    }
+  }
+
+  signalled(container: Container, process: Process, signal: number, by: Sender): void {
+    if (by === 'pass') return this.#judgePass(container, process, signal);
+    const rung = this.#rungs.get(container);
+    if (by !== 'rung' || rung === undefined) return;
+    this.world.judges('none of sexton’s own');
+    if (process.isOwn) this.breaks('none of sexton’s own', container, `${describe(process)} is told`);
+    if (signal === SIGKILL) return;
+    this.world.judges('one rung once');
+    if (rung.reached.has(process)) this.breaks('one rung once', container, `${describe(process)} gets ${signal} twice`);
+    rung.reached.add(process);
+    const isFirst = !isTold(process);
+    const { nowMs } = this.world.agenda;
+    if (isFirst && container.member.signalTo !== 'group') this.#judgeOrder(container, process, signal, rung);
+    this.#changedAtMs.set(container, nowMs);
+  }
+
+  #judgeOrder(container: Container, process: Process, signal: number, { lastAtMs }: Rung): void {
+    const { nowMs } = this.world.agenda;
+    const isLast = nowMs >= lastAtMs;
+    if (container.member.signalTo === 'tree' && isWrapper(container, process))
+      this.breaks('wrappers', container, `${describe(process)} is told`);
+    if (process.script.program === 'su') this.world.judges('wrappers');
+    for (let it = container.processes.get(process.parent); it !== undefined; it = container.processes.get(it.parent)) {
+      this.world.judges('parents first');
+      const passesNothingOn = it.script.program === 'su' || reactionOf(it.script, signal) === 'ignores';
+      if (!isTold(it) && !passesNothingOn)
+        this.breaks('parents first', container, `${describe(process)} before ${describe(it)}`);
+    }
+    const parent = container.processes.get(process.parent);
+    if (parent !== undefined && isTold(parent) && parent.script.program !== 'sh') {
+      this.world.judges('workers');
+      if (!isLast) this.breaks('workers', container, `${describe(process)} is told, whose parent is to end it`);
+    }
+    const { first } = container.command ?? {};
+    if (process.script.reads === true && process.parent === INIT && process !== first && !isLast)
+      this.#judgeReader(container, process);
+  }
+
+  #judgeReader(container: Container, reader: Process): void {
+    const { processes, command } = container;
+    this.world.judges('readers last');
+    const quietMs = this.world.agenda.nowMs - (this.#changedAtMs.get(container) ?? 0);
+    if (quietMs < READER_MS) this.breaks('readers last', container, `${describe(reader)} is told after ${quietMs} ms`);
+    if (processes.hasWriter(reader) !== true) return;
+    const others = processes
+      .childrenOf(INIT)
+      .filter((root) => !root.isOwn && root.script.reads !== true && root !== command?.first);
+    if (others.length > 0 || command?.exit === undefined)
+      this.breaks('readers last', container, `${describe(reader)} is told, and others may write`);
+  }
+
+  /** Init has become its parent. Once the command has ended it is told at once, but a reader. */
+  adopted(container: Container, process: Process): void {
+    const { agenda } = this.world;
+    if (process.isOwn) return;
+    agenda.in(SEEN_MS, undefined, () => {
+      const rung = this.#rungs.get(container);
+      const { command, actor, isRunning } = container;
+      if (!isRunning || process.exit !== undefined || command?.exit === undefined || rung === undefined) return;
+      if (rung.signal === SIGKILL || process.script.reads === true || isTold(process)) return;
+      if (agenda.nowMs - Math.max(command.diedAtMs ?? 0, actor.frozenUntilMs, agenda.pausedUntilMs) < SEEN_MS) return;
+      this.world.judges('roots at once');
+      const passesNothingOn = reactionOf(process.script, rung.signal) === 'ignores' || process.script.program === 'su';
+      if (passesNothingOn && container.processes.childrenOf(process.pid).length > 0) return;
+      this.breaks('roots at once', container, `${describe(process)} is left behind and not told`);
+    });
+  }
+
+  #judgePass(container: Container, process: Process, signal: number): void {
+    if (container.member.signalTo !== 'tree' || ![1, 10, 12].includes(signal)) return;
+    this.world.judges('reload');
+    if (process.script.on?.[signal] === undefined && container.command?.exit === undefined)
+      this.breaks('reload', container, `${describe(process)} would die of signal ${signal}`);
+  }
+
+  /** A child of init has ended, and init knows. */
+  reaped(container: Container): void {
+    this.#changedAtMs.set(container, this.world.agenda.nowMs);
+  }
+
+  /** Another command is started. */
+  forget(container: Container): void {
+    this.#rungs.delete(container);
+  }
+}
+
+/** It has had a stop signal of init's. */
+function isTold({ got }: Process): boolean {
+  return got.some(({ by, signal }) => by === 'rung' && signal !== SIGKILL);
+}
+
+function isWrapper({ processes }: Container, { pid, script }: Process): boolean {
+  return script.program === 'su' && processes.childrenOf(pid).length > 0;
+}
+
+function describe({ pid, script }: Process): string {
+  return `${script.program ?? 'process'} ${pid}`;
+}
