@@ -16,7 +16,7 @@ import { Brain } from './brain.ts';
 import { type Command, statusOf } from './command.ts';
 import { comeBetween } from './faults.ts';
 import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
-import { type Process, Processes } from './processes.ts';
+import { INIT, type Process, Processes } from './processes.ts';
 import { type Notice, SimReflexes } from './reflexes.ts';
 import { SimRungs } from './rungs.ts';
 import type { Life } from './scenario.ts';
@@ -179,7 +179,11 @@ export class Container {
       { agenda: world.agenda, actor: this.actor },
       {
         ended: (process) => this.#onEnded(process),
-        signal: (...sent) => world.laws.trees.signalled(this, ...sent),
+        signal: (process, signal, by) => {
+          if (world.isTold)
+            world.tell(member.name, `${process.script.program ?? 'process'} ${process.pid} gets ${signal}`);
+          world.laws.trees.signalled(this, process, signal, by);
+        },
         adopted: (process) => world.laws.trees.adopted(this, process),
       },
     );
@@ -221,6 +225,11 @@ export class Container {
   /** What its supervisor knows, or what the last one has left for the next. */
   get state(): State | undefined {
     return this.brain?.state ?? this.memo?.state;
+  }
+
+  /** Processes whose parent is init, but sexton's own. */
+  get hasRoots(): boolean {
+    return this.processes.childrenOf(INIT).some(({ isOwn }) => !isOwn);
   }
 
   get ageMs(): number {

@@ -27,6 +27,7 @@ import { earlyKill } from './kills.ts';
 import { judgeLinger } from './linger.ts';
 import { Lost } from './lost.ts';
 import { SETTLING_MS } from './on-record.ts';
+import type { ChildProcess } from './processes.ts';
 import { Restarts } from './restarts.ts';
 import { Trees } from './trees.ts';
 import {
@@ -205,7 +206,7 @@ export class Laws extends Judge {
     const { command, member } = container;
     if (command !== undefined) this.world.judges('one command');
     if (command !== undefined && command.exit === undefined) this.breaks('one command', container, 'two at once');
-    if (command !== undefined && !command.areRootsGone && !wasKilled(container))
+    if (container.hasRoots && !wasKilled(container))
       this.breaks('one command', container, 'another is started while roots of the last one live');
     if (id !== container.lastSpawned + 1) this.breaks('one command', container, `id ${id}`);
     this.#judgeCompany(container);
@@ -270,7 +271,7 @@ export class Laws extends Judge {
         this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(member);
     }
-    if (command !== undefined && !command.areRootsGone && !wasKilled(container))
+    if (container.hasRoots && !wasKilled(container))
       this.breaks('nothing lives', container, 'init leaves living roots that had no KILL');
     this.#judgeCode(container, code);
     const isWritten = ownTombstone(container)?.Died !== undefined;
@@ -295,7 +296,7 @@ export class Laws extends Judge {
     const wasReady =
       (asked[0]?.wasAsleep === true && 8 * bootMs < graceMs) ||
       (container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * bootMs);
-    const hasUnkillable = member.scenario.lives.some((life) => life.children?.some(({ isStuck }) => isStuck));
+    const hasUnkillable = member.scenario.lives.some(hasStuck);
     if (container.lostAtMs !== undefined || calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.world.count('excused: killed by the kubelet');
     this.breaks('before the platform', container, 'the platform’s KILL came first');
@@ -429,6 +430,10 @@ function isMisleading(by: Container, gate: string): boolean {
 function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Container): boolean {
   const isKnown = brain?.state.chronicle.died === old.Died;
   return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'endWritten'));
+}
+
+function hasStuck({ isStuck, children = [] }: ChildProcess): boolean {
+  return isStuck === true || children.some(hasStuck);
 }
 
 function isAskedToStop({ asked, requests }: Container): boolean {

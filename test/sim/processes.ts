@@ -203,7 +203,8 @@ export class Processes {
 
   #forkChild(by: Process, script: ChildProcess): void {
     if (by.exit !== undefined) return;
-    const { comes, leavesGroup = comes !== undefined } = script;
+    const { comes } = script;
+    const leavesGroup = comes === 'by exec' || (script.leavesGroup ?? comes === 'as a daemon');
     const parent = comes === 'as a daemon' ? INIT : comes === 'by exec' ? 0 : by.pid;
     const child = this.#fork(script, { parent, by, ...(!leavesGroup && { group: by.group }) });
     if (parent === INIT) this.#onAdopted(child);

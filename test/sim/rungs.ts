@@ -161,11 +161,18 @@ export class SimRungs {
       return;
     }
     const isReader = (root: Process): boolean => !this.#isTold(root) && this.#processes.hasWriter(root) !== undefined;
-    const [readers, others] = [roots.filter(isReader), roots.filter((root) => !isReader(root))];
-    for (const root of others) this.#visit(root, 'left');
-    if (this.#changedAtMs + READER_MS > this.#nowMs()) return;
-    for (const reader of readers)
-      if (this.#processes.hasWriter(reader) === false || others.length === 0) this.#visit(reader, 'reader');
+    const readers = roots.filter(isReader);
+    for (const root of roots) {
+      if (readers.includes(root)) this.#visitReader(root, false);
+      else this.#visit(root, 'left');
+    }
+    if (readers.length === roots.length) for (const reader of readers) this.#visitReader(reader, true);
+  }
+
+  #visitReader(reader: Process, areOnlyReaders: boolean): void {
+    const isQuiet = this.#changedAtMs + READER_MS <= this.#nowMs();
+    const mayBeTold = areOnlyReaders || this.#processes.hasWriter(reader) === false;
+    if (isQuiet && mayBeTold) this.#visit(reader, 'reader');
   }
 
   #tellLateInTime(): void {

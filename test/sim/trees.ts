@@ -4,8 +4,15 @@ import type { Container } from './container.ts';
 import { Judge } from './judge.ts';
 import { INIT, type Process, reactionOf, type Sender } from './processes.ts';
 
+/** When init is to tell those that nobody has told. */
+interface Times {
+  readonly lateMs?: number | undefined;
+  readonly lastMs?: number | undefined;
+}
+
 interface Rung {
   readonly signal: number;
+  readonly lateAtMs: number;
   readonly lastAtMs: number;
   readonly reached: Set<Process>;
 }
@@ -21,12 +28,12 @@ export class Trees extends Judge {
   readonly #changedAtMs = new Map<Container, number>();
 
   /** Init is to send this signal to the tree. */
-  begins(container: Container, signal: number, { lastMs = NEVER }: { readonly lastMs?: number | undefined }): void {
+  begins(container: Container, signal: number, { lateMs = NEVER, lastMs = NEVER }: Times): void {
     const { agenda } = this.world;
     const before = this.#rungs.get(container);
     const lastAtMs = lastMs + agenda.bootAtMs;
     if (signal === SIGKILL && before !== undefined) this.#judgeKill(container, before);
-    this.#rungs.set(container, { signal, lastAtMs, reached: new Set() });
+    this.#rungs.set(container, { signal, lateAtMs: lateMs + agenda.bootAtMs, lastAtMs, reached: new Set() });
     this.#changedAtMs.set(container, agenda.nowMs);
     if (signal === SIGKILL || container.command?.exit === undefined) return;
     for (const process of container.processes.childrenOf(INIT)) this.adopted(container, process);
@@ -42,6 +49,10 @@ export class Trees extends Judge {
     for (const process of container.processes.all) {
       if (process.isOwn || process.bornAtMs >= lastAtMs || isTold(process)) continue;
       if (isWrapper(container, process)) continue;
+      if (isLateMember(container, process)) {
+        this.world.count('excused: a member of the group that was born after the signal to the group');
+        continue;
+      }
       this.breaks('all told before KILL', container, `${describe(process)} has had no stop signal`);
     }
   }
@@ -62,9 +73,9 @@ export class Trees extends Judge {
     this.#changedAtMs.set(container, nowMs);
   }
 
-  #judgeOrder(container: Container, process: Process, signal: number, { lastAtMs }: Rung): void {
+  #judgeOrder(container: Container, process: Process, signal: number, rung: Rung): void {
     const { nowMs } = this.world.agenda;
-    const isLast = nowMs >= lastAtMs;
+    const isLast = nowMs >= rung.lastAtMs;
     if (container.member.signalTo === 'tree' && isWrapper(container, process))
       this.breaks('wrappers', container, `${describe(process)} is told`);
     if (process.script.program === 'su') this.world.judges('wrappers');
@@ -81,15 +92,18 @@ export class Trees extends Judge {
     }
     const { first } = container.command ?? {};
     if (process.script.reads === true && process.parent === INIT && process !== first && !isLast)
-      this.#judgeReader(container, process);
+      this.#judgeReader(container, process, rung);
   }
 
-  #judgeReader(container: Container, reader: Process): void {
+  #judgeReader(container: Container, reader: Process, { lateAtMs }: Rung): void {
     const { processes, command } = container;
+    const { nowMs } = this.world.agenda;
     this.world.judges('readers last');
-    const quietMs = this.world.agenda.nowMs - (this.#changedAtMs.get(container) ?? 0);
+    const hasWriter = processes.hasWriter(reader) === true;
+    if (nowMs >= lateAtMs && !hasWriter) return;
+    const quietMs = nowMs - (this.#changedAtMs.get(container) ?? 0);
     if (quietMs < READER_MS) this.breaks('readers last', container, `${describe(reader)} is told after ${quietMs} ms`);
-    if (processes.hasWriter(reader) !== true) return;
+    if (!hasWriter) return;
     const others = processes
       .childrenOf(INIT)
       .filter((root) => !root.isOwn && root.script.reads !== true && root !== command?.first);
@@ -99,18 +113,21 @@ export class Trees extends Judge {
 
   /** Init has become its parent. Once the command has ended it is told at once, but a reader. */
   adopted(container: Container, process: Process): void {
+    this.#lookLater(container, process, undefined);
+  }
+
+  /** Breaks the law when the second look in the same rung finds it as the first did. */
+  #lookLater(container: Container, process: Process, first: Rung | undefined): void {
     const { agenda } = this.world;
     if (process.isOwn) return;
     agenda.in(SEEN_MS, undefined, () => {
       const rung = this.#rungs.get(container);
-      const { command, actor, isRunning } = container;
-      if (!isRunning || process.exit !== undefined || command?.exit === undefined || rung === undefined) return;
-      if (rung.signal === SIGKILL || process.script.reads === true || isTold(process)) return;
-      if (agenda.nowMs - Math.max(command.diedAtMs ?? 0, actor.frozenUntilMs, agenda.pausedUntilMs) < SEEN_MS) return;
-      this.world.judges('roots at once');
-      const passesNothingOn = reactionOf(process.script, rung.signal) === 'ignores' || process.script.program === 'su';
-      if (passesNothingOn && container.processes.childrenOf(process.pid).length > 0) return;
-      this.breaks('roots at once', container, `${describe(process)} is left behind and not told`);
+      if (!container.isRunning || rung === undefined || process.exit !== undefined) return;
+      if (container.command?.exit !== undefined && rung.signal !== SIGKILL) this.world.judges('roots at once');
+      if (!isOverlooked(container, process, rung)) return;
+      const stoodUntilMs = Math.max(container.actor.frozenUntilMs, agenda.pausedUntilMs);
+      if (first !== rung || agenda.nowMs - stoodUntilMs < SEEN_MS) this.#lookLater(container, process, rung);
+      else this.breaks('roots at once', container, `${describe(process)} is left behind and not told`);
     });
   }
 
@@ -135,6 +152,19 @@ export class Trees extends Judge {
 /** It has had a stop signal of init's. */
 function isTold({ got }: Process): boolean {
   return got.some(({ by, signal }) => by === 'rung' && signal !== SIGKILL);
+}
+
+/** The command has ended, and this root of it has not been told. */
+function isOverlooked({ command, processes }: Container, process: Process, { signal }: Rung): boolean {
+  if (process.exit !== undefined || process.parent !== INIT || command?.exit === undefined) return false;
+  if (signal === SIGKILL || process.script.reads === true || isTold(process)) return false;
+  const passesNothingOn = reactionOf(process.script, signal) === 'ignores' || process.script.program === 'su';
+  return !passesNothingOn || processes.childrenOf(process.pid).length === 0;
+}
+
+/** To the group it counts as told: it joined that later. */
+function isLateMember({ member, command }: Container, { group }: Process): boolean {
+  return member.signalTo === 'group' && group === command?.first.group;
 }
 
 function isWrapper({ processes }: Container, { pid, script }: Process): boolean {
