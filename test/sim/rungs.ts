@@ -129,8 +129,9 @@ export class SimRungs {
     this.#told.add(process);
     this.#changedAtMs = this.#nowMs();
     this.#processes.signal(process, this.#signal, 'rung');
-    const { count = 0, ...told } = this.#tallies.get(why) ?? { pid: process.pid, name: nameOf(process), of };
-    this.#tallies.set(why, { signal: this.#signal, why, ...told, count: count + 1 });
+    const told = this.#tallies.get(why);
+    const tally = told ?? { signal: this.#signal, count: 0, pid: process.pid, why, name: nameOf(process), of };
+    this.#tallies.set(why, { ...tally, count: tally.count + 1 });
   }
 
   /** Tells a process, or its children in its place where it would pass nothing on. */

@@ -155,9 +155,11 @@ function isTold({ got }: Process): boolean {
 }
 
 /** The command has ended, and this root of it has not been told. */
-function isOverlooked({ command, processes }: Container, process: Process, { signal }: Rung): boolean {
+function isOverlooked(container: Container, process: Process, { signal }: Rung): boolean {
+  const { command, processes } = container;
   if (process.exit !== undefined || process.parent !== INIT || command?.exit === undefined) return false;
   if (signal === SIGKILL || process.script.reads === true || isTold(process)) return false;
+  if (isLateMember(container, process)) return false;
   const passesNothingOn = reactionOf(process.script, signal) === 'ignores' || process.script.program === 'su';
   return !passesNothingOn || processes.childrenOf(process.pid).length === 0;
 }
