@@ -51,6 +51,7 @@ export interface Process {
 
 export const INIT = 1;
 const FIRST_PID = 101;
+const PIDS = 9_973;
 
 export class Processes {
   readonly #agenda: Agenda;
@@ -60,7 +61,7 @@ export class Processes {
   readonly #onOrphanEnded: (process: Process) => void;
   readonly #onSignal: (process: Process, signal: number, by: Sender) => void;
   readonly #onAdopted: (process: Process) => void;
-  #nextPid = FIRST_PID;
+  #forks = 0;
 
   constructor(
     at: { readonly agenda: Agenda; readonly actor: Actor },
@@ -90,8 +91,9 @@ export class Processes {
     return this.#living.get(pid);
   }
 
+  /** In the order of their pids. */
   get all(): readonly Process[] {
-    return [...this.#living.values()];
+    return [...this.#living.values()].sort((a, b) => a.pid - b.pid);
   }
 
   childrenOf(pid: number): readonly Process[] {
@@ -178,9 +180,18 @@ export class Processes {
     this.#living.clear();
   }
 
+  /** As after many forks: a child may have a lower pid than its parent. */
+  #freePid(): number {
+    let pid: number;
+    do {
+      pid = FIRST_PID + ((this.#forks * 6_133) % PIDS);
+      this.#forks += 1;
+    } while (this.#living.has(pid));
+    return pid;
+  }
+
   #fork(script: ChildProcess, from: { parent: number; group?: number; isOwn?: boolean; by?: Process }): Process {
-    const pid = this.#nextPid;
-    this.#nextPid += 1;
+    const pid = this.#freePid();
     const { parent, group = pid, isOwn = false, by } = from;
     const writes = new Set(by?.writes);
     const bornAtMs = this.#agenda.nowMs;

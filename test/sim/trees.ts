@@ -45,7 +45,7 @@ export class Trees extends Judge {
     if (lastAtMs === NEVER || nowMs <= lastAtMs) return;
     if (Math.max(container.actor.frozenUntilMs, pausedUntilMs) >= lastAtMs)
       return this.world.count('excused: the machine stood still before KILL');
-    this.world.judges('all told before KILL');
+    this.world.judges('told before KILL');
     for (const process of container.processes.all) {
       if (process.isOwn || process.bornAtMs >= lastAtMs || isTold(process)) continue;
       if (isWrapper(container, process)) continue;
@@ -53,7 +53,7 @@ export class Trees extends Judge {
         this.world.count('excused: a member of the group that was born after the signal to the group');
         continue;
       }
-      this.breaks('all told before KILL', container, `${describe(process)} has had no stop signal`);
+      this.breaks('told before KILL', container, `${describe(process)} has had no stop signal`);
     }
   }
 
@@ -61,8 +61,8 @@ export class Trees extends Judge {
     if (by === 'pass') return this.#judgePass(container, process, signal);
     const rung = this.#rungs.get(container);
     if (by !== 'rung' || rung === undefined) return;
-    this.world.judges('none of sexton’s own');
-    if (process.isOwn) this.breaks('none of sexton’s own', container, `${describe(process)} is told`);
+    this.world.judges('own processes');
+    if (process.isOwn) this.breaks('own processes', container, `${describe(process)} is told`);
     if (signal === SIGKILL) return;
     this.world.judges('one rung once');
     if (rung.reached.has(process)) this.breaks('one rung once', container, `${describe(process)} gets ${signal} twice`);
