@@ -67,7 +67,7 @@ export class Brain implements Host {
       member,
       program: PROGRAM,
       host: this,
-      hostSetup: { firstOnly: false, commands: [] },
+      hostSetup: { signalTo: container.member.signalTo, commands: [] },
       clock,
       log,
       bootId,
@@ -149,7 +149,7 @@ export class Brain implements Host {
 
   /** A dead supervisor goes on to the end of its turn, without any effect. */
   #see(before: State, event: Event, reduction: Reduction): void {
-    const isSecond = event.type === 'groupGone' && event.isWritten === true;
+    const isSecond = event.type === 'rootsGone' && event.isWritten === true;
     if (!this.isAble || (!isSecond && this.#dies('before the commit'))) return;
     this.#world.reductions += 1;
     this.state = reduction.state;

@@ -16,7 +16,10 @@ import { Brain } from './brain.ts';
 import { type Command, statusOf } from './command.ts';
 import { comeBetween } from './faults.ts';
 import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
+import { INIT, type Process, Processes } from './processes.ts';
 import { type Notice, SimReflexes } from './reflexes.ts';
+import { SimRungs } from './rungs.ts';
+import type { Life } from './scenario.ts';
 import { Starts } from './starts.ts';
 import { Vigil } from './vigil.ts';
 import type { Content, Holder } from './volume.ts';
@@ -77,6 +80,11 @@ export type SimSupervisor = Pick<
 > & {
   readonly access: Pick<Brain['access'], 'deafen'>;
 };
+/** As what init passes a signal on to the command of that id. */
+interface Route {
+  readonly id: number;
+  readonly table: Readonly<Record<number, number>>;
+}
 type SupervisorOf = (world: World, by: Container, wokenBy: string | undefined) => SimSupervisor;
 
 export class Container {
@@ -121,6 +129,16 @@ export class Container {
   #host: ScriptedHost;
   #pumping: Entry | undefined;
   #acting: Entry | undefined;
+  #walking: Entry | undefined;
+  #reaping: Entry | undefined;
+  /** Children of its own that have ended, which init has not reaped yet. */
+  #zombies: Process[] = [];
+  #life: Life = {};
+  readonly processes: Processes;
+  readonly #rungs: SimRungs;
+  /** The helpers that run, by id. */
+  readonly #helpers = new Map<number, Process>();
+  #once: Route = { id: 0, table: {} };
   /** The last command that init has stopped by itself. */
   #stopped = 0;
   #mainsEndMs: number | undefined;
@@ -135,7 +153,7 @@ export class Container {
   readonly #actions = new Map<number, (end: ActionEnd) => void>();
   #lastAction = 0;
   #lastHelper = 0;
-  #forward: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
+  #forward: Route = { id: 0, table: {} };
   readonly #starts: Starts;
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
@@ -157,7 +175,31 @@ export class Container {
     this.#starts = new Starts(this.startedAtMs);
     this.order = world.containers.length;
     this.hostId = (0xa000 + world.containers.length * 0x9d7 + 1).toString(16).padStart(32, '0');
-    this.#host = new ScriptedHost(() => member.nextLife());
+    this.processes = new Processes(
+      { agenda: world.agenda, actor: this.actor },
+      {
+        ended: (process) => this.#onEnded(process),
+        signal: (process, signal, by) => {
+          if (world.isTold)
+            world.tell(member.name, `${process.script.program ?? 'process'} ${process.pid} gets ${signal}`);
+          world.laws.trees.signalled(this, process, signal, by);
+        },
+        adopted: (process) => world.laws.trees.adopted(this, process),
+      },
+    );
+    this.#rungs = new SimRungs(
+      this.processes,
+      () => this.#theirs && { first: this.#theirs.first, hasExited: this.#theirs.exit !== undefined },
+      () => world.agenda.monoMs,
+    );
+    this.#rungs.to = member.signalTo;
+    // The supervisor.
+    this.processes.startOwn();
+    this.#host = new ScriptedHost(() => {
+      this.#life = member.nextLife();
+      const { errno, actions = {} } = this.#life;
+      return errno === undefined ? { actions } : { actions, errno };
+    });
     if (member.scenario.startsAtOnce) this.#spawn(1);
     this.#pump();
     this.#startBrain();
@@ -185,6 +227,11 @@ export class Container {
     return this.brain?.state ?? this.memo?.state;
   }
 
+  /** Processes whose parent is init, but sexton's own. */
+  get hasRoots(): boolean {
+    return this.processes.childrenOf(INIT).some(({ isOwn }) => !isOwn);
+  }
+
   get ageMs(): number {
     return this.world.agenda.monoMs - this.startedAtMs;
   }
@@ -201,21 +248,69 @@ export class Container {
       this.asked.push({ atMs: this.world.agenda.nowMs, signal, wasAsleep: this.isAsleep });
       if (this.asked.length === 1) this.world.laws.lost.asked(this);
     }
-    const passed = this.isCommandAlive ? this.#host.passOn(signal, this.world.agenda.nowMs) : undefined;
-    const routed = passed?.as ?? this.#forwarded(signal);
-    const as = routed ?? (this.isAlone ? this.#passesAlone(signal) : undefined);
-    if (as === undefined || !this.isCommandAlive) {
-      return this.push({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
-    }
-    if (passed === undefined) this.#strike(as);
-    else this.#recordSignal(as);
-    const isOnce = passed !== undefined || (routed !== undefined && this.#fallback.stopSignals.includes(signal));
-    this.push({ type: 'forwarded', signal, as, senderPid: 0 }, isOnce);
-    this.#pump();
+    const once = this.#routed(this.#once, signal);
+    if (once !== undefined) this.#once = { id: 0, table: {} };
+    const routed = once ?? this.#routed(this.#forward, signal);
+    const as = routed ?? (this.isAlone && this.#theirs !== undefined ? this.#passesAlone(signal) : undefined);
+    if (as === undefined) return this.push({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
+    const isStop = this.#fallback.stopSignals.includes(signal);
+    const receiverPid = this.#passOn(signal, as);
+    this.push({ type: 'forwarded', signal, as, senderPid: 0, receiverPid }, once !== undefined || isStop);
+    this.#report();
   }
 
-  #forwarded(signal: number): number | undefined {
-    return this.#forward.id === this.command?.id ? this.#forward.table[signal] : undefined;
+  /** The last command, until init has reported that no root of it is left. */
+  get #theirs(): Command | undefined {
+    return this.command?.areRootsGone === false ? this.command : undefined;
+  }
+
+  /** Returns the pid of the only process that a stop signal has reached so far. */
+  #passOn(signal: number, as: number): number {
+    if (this.#fallback.stopSignals.includes(signal)) return this.#beginOwnRung(as);
+    this.#recordSignal(as);
+    this.#rungs.pass(as);
+    return 0;
+  }
+
+  /** A rung in the place of the supervisor. */
+  #beginOwnRung(signal: number): number {
+    const { monoMs } = this.world.agenda;
+    const endsMs = Math.min(endsAtMs(this.#stopping), monoMs + (this.#fallback.graceMs ?? NEVER));
+    const leftMs = endsMs - monoMs;
+    this.#beginRung(signal, endsMs === NEVER ? {} : { lateMs: endsMs - leftMs / 3, lastMs: endsMs - leftMs / 10 });
+    return this.#rungs.takeReceiver();
+  }
+
+  #beginRung(signal: number, times: { lateMs?: number | undefined; lastMs?: number | undefined } = {}): void {
+    this.#recordSignal(signal);
+    this.world.laws.trees.begins(this, signal, times);
+    this.#rungs.begin(signal, times.lateMs, times.lastMs);
+    this.#walkLater();
+  }
+
+  #walkLater(): void {
+    const { agenda } = this.world;
+    agenda.cancel(this.#walking);
+    const { walkAtMs } = this.#rungs;
+    if (walkAtMs === NEVER || !this.isRunning) return;
+    this.#walking = agenda.at(Math.ceil(walkAtMs + agenda.bootAtMs), this.actor, () => this.#walk());
+  }
+
+  #walk(): void {
+    this.#rungs.walk();
+    this.#walkLater();
+    this.#report();
+  }
+
+  /** What has been told since the last report. */
+  #report(): void {
+    const { command } = this;
+    if (command === undefined || !this.isRunning) return;
+    for (const told of this.#rungs.takeTold()) this.push({ type: 'told', id: command.id, ...told });
+  }
+
+  #routed({ id, table }: Route, signal: number): number | undefined {
+    return id === this.#theirs?.id ? table[signal] : undefined;
   }
 
   /** As what init alone passes a signal on; undefined: the first stop request has a time of its own. */
@@ -228,18 +323,20 @@ export class Container {
   killCommand(oom: boolean): void {
     const { command } = this;
     if (command === undefined || command.exit !== undefined) return;
-    this.#host.end(command.id, { code: undefined, signal: SIGKILL }, this.world.agenda.nowMs, oom);
-    this.#pump();
+    this.#isOutOfMemory = oom;
+    this.processes.end(command.first, { code: undefined, signal: SIGKILL });
   }
 
   /** At once, and init reaps it. */
   endCommand(exit: ChildExit): void {
     const { command } = this;
     if (command === undefined || command.exit !== undefined) return;
-    this.#host.end(command.id, exit, this.world.agenda.nowMs);
-    this.#hearDue();
-    this.#pump();
+    this.processes.end(command.first, exit);
+    this.#reap();
   }
+
+  /** The kernel has ended the command because memory ran out, and init has not reaped it yet. */
+  #isOutOfMemory = false;
 
   push(event: EventOf | EndWritten, isOnce = false, leastMs = 0): void {
     this.#seq += 1;
@@ -301,9 +398,9 @@ export class Container {
   #sleep(): void {
     const { agenda, count } = this.world;
     comeBetween(this, 'sleep');
-    const isGroupLeft = this.command?.exit !== undefined && !this.command.isGroupGone;
+    const areRootsLeft = this.#theirs?.exit !== undefined || this.#rungs.walkAtMs < NEVER || this.#zombies.length > 0;
     const isDue = this.dueMs !== undefined && this.dueMs <= agenda.monoMs;
-    if (this.queue.length > 0 || this.#vigil?.fired !== undefined || isGroupLeft || isDue) {
+    if (this.queue.length > 0 || this.#vigil?.fired !== undefined || areRootsLeft || isDue) {
       this.#vigil?.letGo();
       return count('not let go to sleep');
     }
@@ -391,9 +488,9 @@ export class Container {
     const { gracePeriodMs } = this.member.config;
     const isLimited = isByMains && gracePeriodMs !== undefined;
     this.#mainsEndMs = isLimited ? this.world.agenda.monoMs + BEHIND_MS + gracePeriodMs : undefined;
-    this.#strike(signal);
-    this.push({ type: 'stopSent', id: command.id, signal, isByMains });
-    this.#pump();
+    const receiverPid = this.#beginOwnRung(signal);
+    this.push({ type: 'stopSent', id: command.id, signal, isByMains, receiverPid });
+    this.#report();
   }
 
   #listen(): void {
@@ -449,6 +546,7 @@ export class Container {
     this.wasKilled = how === 'killed';
     this.world.laws.containerEnded(this, code, how);
     this.actor.isDead = true;
+    this.processes.stop();
     this.brain?.die();
     this.brain = undefined;
     for (const then of this.#ends) then();
@@ -495,13 +593,14 @@ export class Container {
       const { event } = queued;
       // What waits as a stop request is the beginning of the grace period.
       if (event.type !== 'signal' || this.#fallback.stopSignals.includes(event.signal)) return queued;
-      const as = this.#forwarded(event.signal) ?? event.signal;
-      this.#strike(as);
-      return { ...queued, event: { type: 'forwarded', signal: event.signal, as, senderPid: 0 } };
+      if (this.#theirs === undefined) return queued;
+      const as = this.#routed(this.#forward, event.signal) ?? event.signal;
+      const receiverPid = this.#passOn(event.signal, as);
+      return { ...queued, event: { type: 'forwarded', signal: event.signal, as, senderPid: 0, receiverPid } };
     });
     if (this.command.exit !== undefined) return this.#leaveUnrecorded(statusOf(this.command.exit));
     this.#endWithMains();
-    this.#pump();
+    this.#report();
   }
 
   #leaveUnrecorded(code: number): void {
@@ -593,13 +692,15 @@ export class Container {
     const { command, world } = this;
     if (command === undefined) return;
     this.#overdue = command.id;
-    if (command.exit !== undefined && command.isGroupGone) return;
+    if (command.areRootsGone) return;
     if (command.exit === undefined) {
       world.count('KILL by init in place of its supervisor');
       world.laws.overdue(this);
       command.signals.push({ atMs: world.agenda.nowMs, signal: SIGKILL });
     }
-    this.#order({ type: 'kill', id: command.id, signal: SIGKILL });
+    world.laws.trees.begins(this, SIGKILL, {});
+    this.#rungs.begin(SIGKILL);
+    this.#walkLater();
     this.push({ type: 'overdue', id: command.id });
   }
 
@@ -639,9 +740,10 @@ export class Container {
     const { type } = command;
     if (type === 'spawn') this.#spawn(command.id);
     if (type === 'kill') this.#kill(command.signal, command.id);
+    if (type === 'stop') this.#stop(command);
+    if (type === 'signalTo') this.#rungs.to = command.to;
     if (type === 'forward') this.#forward = command;
-    if (type === 'sweep') this.#order(command);
-    if (type === 'forwardOnce' && !this.queue.some(({ isOnce }) => isOnce)) this.#order(command);
+    if (type === 'forwardOnce' && !this.queue.some(({ isOnce }) => isOnce)) this.#once = command;
     if (type === 'exec') this.#startHelper(command.id, command.argv);
     if (type === 'endHelper') this.#order({ type: 'endTask', id: command.id });
     if (type === 'fallback') this.#fallback = command;
@@ -657,19 +759,30 @@ export class Container {
   }
 
   #kill(signal: number, id: number): void {
-    if (id > this.lastSpawned) return;
+    if (id !== this.#theirs?.id) return;
+    if (signal === SIGKILL) this.#beginRung(SIGKILL);
+    else {
+      this.#recordSignal(signal);
+      this.#rungs.pass(signal);
+    }
+    this.#report();
+  }
+
+  #stop({ id, signal, ...times }: HostCommand & { readonly type: 'stop' }): void {
+    if (id !== this.#theirs?.id) return;
     // Init has passed it on, and the supervisor has not heard of that yet.
     const isKnown = ({ event, isOnce }: Queued): boolean =>
       (event.type === 'forwarded' && event.as === signal && isOnce) ||
       (event.type === 'stopSent' && event.signal === signal);
     if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
-    this.#recordSignal(signal);
-    this.#order({ type: 'kill', id, signal });
+    this.#beginRung(signal, times);
+    this.#report();
   }
 
   #startHelper(id: number, argv: readonly [string, ...string[]]): void {
     if (id <= this.#lastHelper) return;
     this.#lastHelper = id;
+    this.#helpers.set(id, this.processes.startOwn());
     this.#order({ type: 'startTask', id, action: { kind: 'exec', argv }, timeoutMs: undefined });
   }
 
@@ -689,13 +802,6 @@ export class Container {
   #order(effect: Parameters<ScriptedHost['obey']>[0]): void {
     this.#host.obey(effect, this.world.agenda.nowMs);
     this.#pump();
-  }
-
-  #strike(signal: number): void {
-    const { command } = this;
-    if (command === undefined) return;
-    this.#recordSignal(signal);
-    this.#order({ type: 'kill', id: command.id, signal });
   }
 
   #recordSignal(signal: number): void {
@@ -727,36 +833,69 @@ export class Container {
   #hear(event: EventOf): void {
     const { agenda } = this.world;
     if (event.type === 'taskEnded' && event.id < 0) return this.#endAction(event);
-    if (event.type === 'spawned')
-      this.commands.push({ id: event.id, bornAtMs: agenda.nowMs, isGroupGone: false, signals: [] });
-    if (event.type === 'exited' && event.oom) this.oomKills += 1;
-    if (event.type === 'exited' && this.command !== undefined) {
-      this.command.exit = { code: event.code, signal: event.signal };
-      this.command.diedAtMs = agenda.nowMs;
-      this.world.laws.lost.ended(this);
-    }
+    if (event.type === 'taskEnded') this.#endHelper(event.id);
     if (event.type === 'spawnFailed') this.member.hasFailedStarts = true;
-    if (event.type === 'groupGone' && this.command !== undefined) this.command.isGroupGone = true;
-    const isWritten = event.type === 'exited' && this.#isAllOf(event.id) && this.reflexes.endAsPrepared(event);
+    if (event.type !== 'spawned') return this.push(event);
+    const { id } = event;
+    const first = this.processes.start(this.#life);
+    this.commands.push({ id, bornAtMs: agenda.nowMs, areRootsGone: false, first, signals: [] });
+    this.#rungs.reset();
+    this.world.laws.trees.forget(this);
+    this.push({ type: 'spawned', id, pid: first.pid });
+  }
+
+  #endHelper(id: number): void {
+    const process = this.#helpers.get(id);
+    if (process !== undefined) this.processes.end(process, { code: 0, signal: undefined });
+    this.#helpers.delete(id);
+  }
+
+  #onEnded(process: Process): void {
+    if (process.isOwn) return;
+    this.#zombies.push(process);
+    if (this.#zombies.length === 1) this.#reaping = this.world.agenda.in(0, this.actor, () => this.#reap());
+  }
+
+  /** One turn of init's loop, as `reap` in `src/init/main/reap.c`. */
+  #reap(): void {
+    const { command, world } = this;
+    world.agenda.cancel(this.#reaping);
+    const zombies = this.#zombies.splice(0);
+    if (!this.isRunning || command === undefined || zombies.length === 0) return;
+    for (const process of zombies) this.#rungs.forget(process);
+    world.laws.trees.reaped(this);
+    const { exit } = command.first;
+    if (exit !== undefined && zombies.includes(command.first)) this.#onExited(command, exit);
     if (!this.isRunning) return;
-    if (isWritten) {
-      const { id, pid, code = 0 } = event;
-      this.#host.take();
-      const isRace = comeBetween(this, 'prepared end');
-      this.push({ type: 'endWritten', id, pid, code }, false, isRace ? RACE_MS : 0);
-    } else this.push(event);
-    if (this.isAlone && event.type === 'exited') this.#leaveUnrecorded(statusOf(event));
+    this.#rungs.walk();
+    this.#walkLater();
+    if (command.exit !== undefined && !command.areRootsGone && this.#rungs.areRootsGone) {
+      command.areRootsGone = true;
+      this.push({ type: 'rootsGone', id: command.id });
+    }
+    if (this.isAlone && command.exit !== undefined) return this.#leaveUnrecorded(statusOf(command.exit));
+    this.#report();
+  }
+
+  #onExited(command: Command, exit: ChildExit): void {
+    const oom = this.#isOutOfMemory;
+    this.#isOutOfMemory = false;
+    if (oom) this.oomKills += 1;
+    command.exit = exit;
+    command.diedAtMs = this.world.agenda.nowMs;
+    this.world.laws.lost.ended(this);
+    const { pid } = command.first;
+    const event = { type: 'exited', id: command.id, pid, ...exit, core: false, oom } as const;
+    const isWritten = this.#rungs.areRootsGone && this.reflexes.endAsPrepared(event);
+    if (!this.isRunning) return;
+    if (!isWritten) return this.push(event);
+    command.areRootsGone = true;
+    const isRace = comeBetween(this, 'prepared end');
+    this.push({ type: 'endWritten', id: command.id, pid, code: exit.code ?? 0 }, false, isRace ? RACE_MS : 0);
   }
 
   #endAction({ id, ok, detail, output }: EventOf & { type: 'taskEnded' }): void {
     const { actor = this.actor } = this.brain ?? {};
     this.world.agenda.in(0, actor, () => this.#actions.get(id)?.({ ok, detail, output }));
-  }
-
-  /** Nothing is left of this child: its group is empty at once, and no stray is there. */
-  #isAllOf(id: number): boolean {
-    const [next] = this.#host.dueFrom(this.world.agenda.nowMs);
-    const [inMs, event] = next ?? [];
-    return inMs === 0 && event?.type === 'groupGone' && event.id === id && event.strays === 0;
   }
 }

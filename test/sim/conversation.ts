@@ -47,6 +47,13 @@ const STATE = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: 0, now:
 export const MEMO = writeMemo({ state: STATE, isHeld: false });
 const CONFIG = mainConfig({ name: 'main' });
 /** What the command does at a signal; it is started so that it does the same. */
+/** When untold processes get a rung: never, far in the future, at once. */
+type Times = { readonly lateMs: number | undefined; readonly lastMs: number | undefined };
+const TIMES: readonly [Times, ...Times[]] = [
+  { lateMs: undefined, lastMs: undefined },
+  { lateMs: FAR_AT_MS, lastMs: FAR_AT_MS },
+  { lateMs: 1, lastMs: 1 },
+];
 const REACTIONS = { [SIGTERM]: 'ignores', [SIGUSR1]: 'ignores', [SIGHUP]: { afterMs: 5, code: 3 } } as const;
 export const WORDS = ['name=main', 'stop=HUP', 'term=5', 'termexit=3', 'ignore=TERM,USR1', 'default=INT,USR2'] as const;
 const LOGGED: readonly number[] = [SIGTERM, SIGUSR1, SIGHUP];
@@ -84,11 +91,14 @@ export interface Conversation {
   readonly turns: readonly Turn[];
 }
 
+const DIFFERENT: ReadonlySet<string> = new Set(['pid', 'senderPid', 'wall', 'oom', 'core', 'name']);
+
 /** Without what cannot be the same. */
 export function tell(event: HostEvent): string {
   const { seq, at, ...rest } = event as HostEvent & Record<string, unknown>;
-  const told = Object.entries(rest).filter(([key]) => !['pid', 'senderPid', 'wall', 'oom', 'core'].includes(key));
-  return told.map(([key, value]) => `${key} ${value}`).join(', ');
+  const told = Object.entries(rest).filter(([key]) => !DIFFERENT.has(key));
+  const known = (key: string, value: unknown): unknown => (key === 'receiverPid' ? value !== 0 : value);
+  return told.map(([key, value]) => `${key} ${known(key, value)}`).join(', ');
 }
 
 /** A supervisor that only listens. */
@@ -150,7 +160,7 @@ export function converse(seed: number): Conversation {
     if (isLeaving && container.isRunning && container.command?.exit !== undefined) live(OWN_MS);
     if (!container.isRunning) said.push(`left with ${container.exitCode}`);
     const { isAsleep, isCommandAlive, command, reflexes } = container;
-    const got = isCommandAlive ? command?.signals.map(({ signal }) => signal) : undefined;
+    const got = isCommandAlive ? command?.first.got.map(({ signal }) => signal) : undefined;
     turns.push({
       step,
       said: said.splice(0),
@@ -203,7 +213,7 @@ export function converse(seed: number): Conversation {
   for (let left = STEPS; left > 0 && container.isRunning; left--) {
     const { lastSpawned, isAsleep, isAlone, isCommandAlive, command } = container;
     const id = Math.max(1, lastSpawned);
-    const isGone = command === undefined || command.isGroupGone;
+    const isGone = command === undefined || command.areRootsGone;
     const as = dice.pick([SIGTERM, SIGUSR1, SIGHUP]);
     const calm = isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : as;
     const signals = (): void => signal(dice.pick([SIGTERM, SIGTERM, SIGINT, SIGUSR1, SIGHUP, SIGUSR2]));
@@ -254,6 +264,8 @@ export function converse(seed: number): Conversation {
           () => [{ type: 'forward', id, table: { [SIGUSR1]: as } }],
           () => [{ type: 'forwardOnce', id, table: { [SIGTERM]: calm, [SIGINT]: SIGTERM } }],
           () => [{ type: 'kill', id, signal: as }],
+          () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
+          () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
           // It could end in the millisecond of the commit.
           () => [
             { ...lastWords(dice, id, isImpatient), ends: [] },
@@ -305,7 +317,7 @@ interface Peer extends Holder {
 
 function modelOf(seed: number, startsAtOnce: boolean) {
   const times = { startMs: 0, bootMs: 2, skewMs: 0, kubeletHookMs: 0 };
-  const only = { ...times, config: CONFIG, startsAtOnce, lives: [{ on: REACTIONS }] };
+  const only = { ...times, config: CONFIG, startsAtOnce, signalTo: 'tree', lives: [{ on: REACTIONS }] } as const;
   const volume = { sockets: true, events: 'prompt', latencyMs: 0, inMemory: false, stale: [] } as const;
   const scenario = { ...draw(1), seed, members: [only], faults: [], race: undefined, volume };
   const counts = new Set<string>();

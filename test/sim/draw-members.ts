@@ -1,9 +1,10 @@
 /** Random members and lives of commands. What a user would declare is drawn more often than what is merely possible. */
 import type { HttpAction, MemberConfig, Probe, RestartRule, Role, Rung, StartGate } from '../../src/core/config.ts';
 import { ADAPTIVE_DRAIN, command, mainConfig, probe, sidecarConfig } from '../core/helpers.ts';
-import type { ChildScript, Reaction, Run } from '../core/host.ts';
+import type { Reaction, Run } from '../core/host.ts';
 import type { Dice } from './dice.ts';
-import type { MemberScenario } from './scenario.ts';
+import type { ChildProcess } from './processes.ts';
+import type { Life, MemberScenario } from './scenario.ts';
 
 export interface PodFacts {
   readonly policy: MemberConfig['restartPolicy'];
@@ -38,6 +39,7 @@ export function drawMembers(dice: Dice, pod: PodFacts): readonly MemberScenario[
       startsAtOnce: isPlain && dice.chance(0.5),
       skewMs: dice.chance(0.2) ? dice.between(-3_600_000, 3_600_000) : 0,
       kubeletHookMs,
+      signalTo: 'tree',
       lives: drawLives(dice, config),
     };
   });
@@ -153,13 +155,16 @@ function http(path: string): HttpAction {
  * The last life repeats, so its command can be started: else nothing ever could. Nor does it ask for a restart of all,
  * because the pod would never end.
  */
-function drawLives(dice: Dice, config: MemberConfig): readonly ChildScript[] {
+function drawLives(dice: Dice, config: MemberConfig): readonly Life[] {
   const lives = Array.from({ length: dice.between(1, 3) }, () => drawLife(dice, config));
   const { errno: _errno, ...last } = lives.pop() ?? {};
   return [...lives, last.code === RESTART_ALL_CODE ? { ...last, code: 0 } : last];
 }
 
-function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript {
+const DEAF: ChildProcess = { on: { 2: 'ignores', 3: 'ignores', 15: 'ignores' } };
+const STUCK: ChildProcess = { isStuck: true };
+
+function drawLife(dice: Dice, { role, restartRules }: MemberConfig): Life {
   const on: Record<number, Reaction> = { 10: 'ignores' };
   for (const signal of [15, 2, 3]) {
     const drawn = dice.pick<Reaction | undefined>([
@@ -179,12 +184,10 @@ function drawLife(dice: Dice, { role, restartRules }: MemberConfig): ChildScript
       endsAfterMs: dice.short(12_000),
       code: dice.pick(restartRules.length === 0 ? [0, 0, 1, 7] : [0, 0, 1, 7, 7, RESTART_ALL_CODE]),
     }),
-    ...(dice.chance(0.08) && {
-      leaves: dice.pick<NonNullable<ChildScript['leaves']>>(['untilKilled', 'unkillable', 5, 900]),
-    }),
-    ...(dice.chance(0.05) && {
-      stray: dice.pick<NonNullable<ChildScript['stray']>>(['untilAsked', 'untilKilled', 'unkillable', 300]),
-    }),
+    children: [
+      ...(dice.chance(0.08) ? [dice.pick([DEAF, STUCK, { outlivesByMs: 5 }, { outlivesByMs: 900 }])] : []),
+      ...(dice.chance(0.05) ? [{ leavesGroup: true, ...dice.pick([{}, DEAF, STUCK, { outlivesByMs: 300 }]) }] : []),
+    ],
     ...(dice.chance(0.02) && { errno: dice.pick(['ENOENT', 'EACCES', 'EAGAIN']) }),
     actions: Object.fromEntries(ACTIONS.map((name) => [name, drawRuns(dice)])),
   };

@@ -7,6 +7,7 @@ import { Dice } from './dice.ts';
 import { drawFaults } from './draw-faults.ts';
 import { drawMembers } from './draw-members.ts';
 import { drawRace, withCalm, withLosses, withRestarts, withTypos } from './draw-more.ts';
+import { withTrees } from './draw-trees.ts';
 import { lengthOf, type MemberScenario, type Scenario, type Stale, type VolumeScenario } from './scenario.ts';
 
 export function draw(seed: number): Scenario {
@@ -22,7 +23,7 @@ export function draw(seed: number): Scenario {
   const backoffMs = dice.pick([100, 1_000, 5_000]);
   const race = drawRace(seed, members);
   const plain = { seed, policy, graceMs, backoffMs, begins, volume, members, faults, race, lastMs };
-  return withTypos(withCalm(withLosses(withRestarts(plain))));
+  return withTrees(withTypos(withCalm(withLosses(withRestarts(plain)))));
 }
 
 function drawVolume(dice: Dice, members: readonly MemberScenario[], hasSession: boolean): VolumeScenario {

@@ -27,7 +27,9 @@ import { earlyKill } from './kills.ts';
 import { judgeLinger } from './linger.ts';
 import { Lost } from './lost.ts';
 import { SETTLING_MS } from './on-record.ts';
+import type { ChildProcess } from './processes.ts';
 import { Restarts } from './restarts.ts';
+import { Trees } from './trees.ts';
 import {
   DOUBTED_MS,
   hasSaidFinal,
@@ -66,6 +68,7 @@ export class Laws extends Judge {
   readonly #drains = new Drains(this.world);
   readonly restarts = new Restarts(this.world);
   readonly lost = new Lost(this.world);
+  readonly trees = new Trees(this.world);
   readonly requests = new Requests(this.world);
 
   stepped(container: Container, step: Step): void {
@@ -203,8 +206,8 @@ export class Laws extends Judge {
     const { command, member } = container;
     if (command !== undefined) this.world.judges('one command');
     if (command !== undefined && command.exit === undefined) this.breaks('one command', container, 'two at once');
-    if (command !== undefined && !command.isGroupGone && !wasKilled(container))
-      this.breaks('one command', container, 'another is started while the group of the last one lives');
+    if (container.hasRoots && !wasKilled(container))
+      this.breaks('one command', container, 'another is started while roots of the last one live');
     if (id !== container.lastSpawned + 1) this.breaks('one command', container, `id ${id}`);
     this.#judgeCompany(container);
     this.restarts.spawning(container);
@@ -268,8 +271,8 @@ export class Laws extends Judge {
         this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(member);
     }
-    if (command !== undefined && !command.isGroupGone && !wasKilled(container))
-      this.breaks('nothing lives', container, 'init leaves a living group that had no KILL');
+    if (container.hasRoots && !wasKilled(container))
+      this.breaks('nothing lives', container, 'init leaves living roots that had no KILL');
     this.#judgeCode(container, code);
     const isWritten = ownTombstone(container)?.Died !== undefined;
     if (isCut(container)) {
@@ -293,7 +296,7 @@ export class Laws extends Judge {
     const wasReady =
       (asked[0]?.wasAsleep === true && 8 * bootMs < graceMs) ||
       (container.brain !== undefined && container.sinceBrainMs > agenda.nowMs - askedAtMs + 3 * bootMs);
-    const hasUnkillable = member.scenario.lives.some((life) => [life.leaves, life.stray].includes('unkillable'));
+    const hasUnkillable = member.scenario.lives.some(hasStuck);
     if (container.lostAtMs !== undefined || calmAtMs > askedAtMs || withTimeout || !wasReady || hasUnkillable)
       return this.world.count('excused: killed by the kubelet');
     this.breaks('before the platform', container, 'the platform’s KILL came first');
@@ -427,6 +430,10 @@ function isMisleading(by: Container, gate: string): boolean {
 function isWrittenOver(old: Tombstone, { Died }: Tombstone, { queue, brain }: Container): boolean {
   const isKnown = brain?.state.chronicle.died === old.Died;
   return Died === undefined && (isKnown || queue.some(({ event }) => event.type === 'endWritten'));
+}
+
+function hasStuck({ isStuck, children = [] }: ChildProcess): boolean {
+  return isStuck === true || children.some(hasStuck);
 }
 
 function isAskedToStop({ asked, requests }: Container): boolean {

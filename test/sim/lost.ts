@@ -21,7 +21,7 @@ const LAST_TURN_MS = 500;
 /** While supervisors die within a second of each other there may be one that acts. */
 const GAPS_MS = 3_000;
 const STARTS = 10;
-/** Init waits 11 s between ten short lives, and the first life may last until the end of strays. */
+/** Init waits 11 s between ten short lives, and the first life may last until the end of its roots. */
 const FAILED_MS = 20_000;
 /** Two that hang, each when all it had to do was to write the death. */
 const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 10_000;
@@ -69,7 +69,7 @@ export class Lost extends Judge {
       if (container.memo?.state.child.is === 'unstarted' && member.loss === 'hangs' && !isAsked)
         return this.world.count('excused: between two lives a supervisor that hangs owes nothing');
       // Without a declared grace period a stop of the platform ends in the platform's KILL alone.
-      if (member.loss === 'hangs' && container.memo?.state.child.is === 'leftovers' && isPlatformsAlone(container))
+      if (member.loss === 'hangs' && container.memo?.state.child.is === 'roots' && isPlatformsAlone(container))
         return this.world.count('excused: what a stopped command left behind waits for the platform');
       this.world.judges(LAW);
       this.breaks(LAW, container, 'it does not end, and its command has');

@@ -142,7 +142,6 @@ export class SimReflexes {
     const parsed = parseTombstone(member.name, text);
     if (!parsed.ok) throw new Error(`init writes a tombstone that cannot be read: ${parsed.why}`);
     world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
-    if (this.#container.command !== undefined) this.#container.command.isGroupGone = true;
     // Init sees that its own file has changed in its next turn only.
     const { hasSupervisor } = this.#container;
     world.volume.put(member.name, new Content(text));
@@ -266,8 +265,8 @@ function preludeOf(queue: readonly Queued[], signal: number | undefined): string
   let prelude = '';
   for (const { event, isOnce } of queue) {
     if (event.type === 'signal' && event.signal === signal) prelude += 's';
-    else if (event.type === 'forwarded' && event.signal === signal && isOnce) prelude += 'f';
-    else if (event.type === 'stopSent' && event.isByMains) prelude += 't';
+    else if (event.type === 'forwarded' && event.signal === signal && isOnce && event.receiverPid > 0) prelude += 'f';
+    else if (event.type === 'stopSent' && event.isByMains && event.receiverPid > 0) prelude += 't';
     else return undefined;
   }
   return prelude;

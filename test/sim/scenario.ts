@@ -5,6 +5,7 @@
  */
 import type { MemberConfig, RestartPolicy } from '../../src/core/config.ts';
 import type { ChildScript } from '../core/host.ts';
+import type { ProcessScript } from './processes.ts';
 
 export interface Scenario {
   readonly seed: number;
@@ -33,6 +34,9 @@ export interface VolumeScenario {
   readonly stale: readonly Stale[];
 }
 
+/** What the first process of a command does, and what it starts. */
+export type Life = Pick<ChildScript, 'errno' | 'actions'> & ProcessScript;
+
 export interface Stale {
   readonly name: string;
   readonly is: 'dead' | 'alive' | 'garbage' | 'empty' | 'half' | 'kubexit';
@@ -51,7 +55,8 @@ export interface MemberScenario {
   /** The kubelet's own hook before TERM takes so long. */
   readonly kubeletHookMs: number;
   /** One life of the command after the other, over all containers; the last one again and again. */
-  readonly lives: readonly ChildScript[];
+  readonly lives: readonly Life[];
+  readonly signalTo: 'tree' | 'group' | 'first';
 }
 
 export const CRASH_POINTS = ['between', 'before the commit', 'before the write', 'after'] as const;

@@ -56,14 +56,14 @@ function* simplerMembers(member: MemberScenario): Generator<MemberScenario> {
   yield* simplerOf(member, MEMBER);
   if (lives.length > 1) yield { ...member, lives: lives.slice(0, -1) };
   for (const [index, life] of lives.entries())
-    for (const key of ['leaves', 'stray', 'errno', 'actions', 'on'] as const) {
+    for (const key of ['children', 'program', 'endsChildren', 'endsWithChildren', 'errno', 'actions', 'on'] as const) {
       const { [key]: dropped, ...rest } = life;
       if (dropped !== undefined) yield { ...member, lives: lives.with(index, rest) };
     }
 }
 
 const VOLUME = { stale: [], events: 'prompt', latencyMs: 1, inMemory: false } as const;
-const MEMBER = { skewMs: 0, kubeletHookMs: 0, startsAtOnce: false, startMs: 0, bootMs: 20 } as const;
+const MEMBER = { skewMs: 0, kubeletHookMs: 0, startsAtOnce: false, startMs: 0, bootMs: 20, signalTo: 'tree' } as const;
 
 /** It with one of these values at a time. */
 function* simplerOf<T extends object>(of: T, usual: Partial<T>): Generator<T> {

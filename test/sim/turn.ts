@@ -13,7 +13,7 @@ import type { Member, World } from './world.ts';
 export function judgeTurn(container: Container, { after, before, event }: Step): void {
   const { member, world } = container;
   const { stop, deadline, now, restart } = after;
-  if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'leftovers') return;
+  if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'roots') return;
   if (deadline !== undefined && now.mono >= lastTurnMs(deadline)) return;
   if (isHurriedByOthers(container, { sinceMs: stop.atMs, nowMs: now.mono })) return;
   const { config } = member;

@@ -5,7 +5,6 @@
  * Theory of operation: whatever happens is an entry of the agenda. Supervisors see only what the real ones can see:
  * what init tells them and what they read in the graveyard. `Laws` sees everything, and judges every step.
  */
-import type { ChildScript } from '../core/host.ts';
 import type { AccessWorld } from './access.ts';
 import { Agenda } from './agenda.ts';
 import { Container } from './container.ts';
@@ -15,7 +14,7 @@ import { befall } from './faults.ts';
 import { Kubelet } from './kubelet.ts';
 import { Laws } from './laws.ts';
 import { expectRecords } from './on-record.ts';
-import { type Fault, type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
+import { type Fault, type Life, type Loss, lengthOf, type MemberScenario, type Scenario } from './scenario.ts';
 import { litter } from './stale.ts';
 import { type Holder, Volume } from './volume.ts';
 
@@ -59,7 +58,11 @@ export class Member {
     this.wallOffMs = scenario.skewMs;
   }
 
-  nextLife(): ChildScript {
+  get signalTo(): MemberScenario['signalTo'] {
+    return this.scenario.signalTo;
+  }
+
+  nextLife(): Life {
     const { lives } = this.scenario;
     this.births += 1;
     return lives[Math.min(this.births, lives.length) - 1] ?? {};
