@@ -70,7 +70,7 @@ function whomTold({ signal, count, pid, why, name, of }: Told): string {
   return `${signalName(signal).slice(3)} to ${whom}${HOW_TOLD[why](cleanText(of, MAX_COMM))}`;
 }
 
-/** Of a name in /proc/PID/comm. */
+/** The longest name in /proc/PID/comm. */
 const MAX_COMM = 16;
 
 const HOW_TOLD: Readonly<Record<Told['why'], (of: string) => string>> = {
