@@ -1,4 +1,4 @@
-/** Random members and children with strays. The actions add `sexton stop`, changed files and lost supervisors. */
+/** Random members and children that leave processes behind. The actions add `sexton stop`, changed files and lost supervisors. */
 import fc from 'fast-check';
 import type { ExecAction, HookAction, HttpAction, MemberConfig, Probe, ProbeAction } from '../../src/core/config.ts';
 import { type Action, child, config, perform, schedule } from './arbitraries.ts';
@@ -59,7 +59,7 @@ const runs = fc.array(run, { maxLength: 4 });
 export const script: fc.Arbitrary<ChildScript> = fc
   .record({
     base: child,
-    stray: fc.constantFrom(
+    leaves: fc.constantFrom(
       undefined,
       undefined,
       'untilAsked' as const,
@@ -79,7 +79,7 @@ export const script: fc.Arbitrary<ChildScript> = fc
       istio: runs,
     }),
   })
-  .map(({ base, stray, actions }) => ({ ...base, actions, ...(stray !== undefined && { stray }) }));
+  .map(({ base, leaves, actions }) => ({ ...base, actions, ...(leaves !== undefined && { leaves }) }));
 
 const TOLD = ['READY=1', 'STOPPING=1', 'RELOADING=1', 'EXTEND_TIMEOUT_USEC=3000000', 'STATUS=well\nREADY=1'];
 

@@ -1,6 +1,7 @@
 /** Random configurations, worlds and schedules. Times are odd, so that nothing shares a millisecond by accident. */
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
+import { TOLD_WHY } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, fixed, kubexit, lost, mainConfig, START, stopping, waiting } from './helpers.ts';
 import type { ChildScript, EventOf, Life } from './life.ts';
@@ -14,7 +15,7 @@ export type Action =
   /** What the watch of a drain tells; `agoMs`: since the last connection. */
   | { readonly do: 'traffic'; readonly agoMs: number | undefined; readonly open: number | undefined }
   /** An event that does not fit: late, doubled or impossible. */
-  | { readonly do: 'stray'; readonly event: EventOf };
+  | { readonly do: 'late'; readonly event: EventOf };
 
 export const NAMES = ['a', 'b', 'constructor'] as const;
 const policy = fc.constantFrom('Never' as const, 'OnFailure' as const, 'Always' as const);
@@ -146,11 +147,21 @@ export const peers = fc.uniqueArray(peer, { selector: (view) => view.tombstone.N
 
 const exit = fc.constantFrom({ code: 0, signal: undefined }, { code: undefined, signal: 9 });
 const id = fc.integer({ min: 0, max: 3 });
-const stray: fc.Arbitrary<EventOf> = fc.oneof(
+const late: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('booted' as const) }),
   fc.record({ type: fc.constant('ticked' as const) }),
   fc.record({ type: fc.constant('trafficUnavailable' as const), why: fc.constant('it cannot be read') }),
-  fc.record({ type: fc.constant('groupGone' as const), id, strays: fc.constant(0) }),
+  fc.record({ type: fc.constant('rootsGone' as const), id }),
+  fc.record({
+    type: fc.constant('told' as const),
+    id,
+    signal: fc.constantFrom(9, 15),
+    count: fc.integer({ min: 1, max: 30_000 }),
+    pid: fc.nat(),
+    why: fc.constantFrom(...TOLD_WHY),
+    name: fc.string({ maxLength: 15 }),
+    of: fc.constantFrom('', 'sudo'),
+  }),
   fc
     .record({
       type: fc.constant('exited' as const),
@@ -164,12 +175,19 @@ const stray: fc.Arbitrary<EventOf> = fc.oneof(
   fc.record({ type: fc.constant('spawned' as const), id, pid: fc.nat() }),
   fc.record({ type: fc.constant('spawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
   fc.record({ type: fc.constant('overdue' as const), id }),
-  fc.record({ type: fc.constant('stopSent' as const), id, signal: fc.constantFrom(3, 15), isByMains: fc.boolean() }),
+  fc.record({
+    type: fc.constant('stopSent' as const),
+    id,
+    signal: fc.constantFrom(3, 15),
+    isByMains: fc.boolean(),
+    receiverPid: fc.constantFrom(0, 101),
+  }),
   fc.record({
     type: fc.constant('forwarded' as const),
     signal: fc.integer({ min: 1, max: 64 }),
     as: fc.integer({ min: 1, max: 64 }),
     senderPid: fc.nat(),
+    receiverPid: fc.constantFrom(0, 101),
   }),
 );
 
@@ -200,7 +218,7 @@ export const schedule = fc.array(usual, { maxLength: 14 });
 export const chaos = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: usual },
-    { weight: 1, arbitrary: stray.map((event) => ({ do: 'stray' as const, event })) },
+    { weight: 1, arbitrary: late.map((event) => ({ do: 'late' as const, event })) },
   ),
   { maxLength: 20 },
 );
@@ -210,7 +228,7 @@ export function perform(life: Life, action: Action): void {
   if (action.do === 'see') life.see(...action.peers);
   if (action.do === 'signal') life.signal(action.signal, { terminal: action.terminal });
   if (action.do === 'end' && life.state.child.is === 'alive') life.endChild(action.code);
-  if (action.do === 'stray') life.feed(action.event);
+  if (action.do === 'late') life.feed(action.event);
   if (action.do !== 'traffic') return;
   const lastMs = action.agoMs === undefined ? undefined : life.nowMs - action.agoMs;
   life.feed({ type: 'trafficSeen', lastMs, connections: 1, ignored: 0, open: action.open, byAddress: 0 });

@@ -19,10 +19,8 @@ export interface ChildScript {
   readonly code?: number;
   /** By signal number. */
   readonly on?: Readonly<Record<number, Reaction>>;
-  /** Its group outlives it: until KILL, for so long after its end, or even KILL (a zombie without a reaper). */
-  readonly leaves?: 'untilKilled' | 'unkillable' | number;
-  /** One has left the group: it ends by any signal, by KILL only, not at all, or by itself so long after the group. */
-  readonly stray?: 'untilAsked' | 'untilKilled' | 'unkillable' | number;
+  /** What it started outlives it: until any signal, until KILL, for so long after its end, or even KILL. */
+  readonly leaves?: 'untilAsked' | 'untilKilled' | 'unkillable' | number;
   /** It cannot be started. */
   readonly errno?: string;
   /** How runs end, by the action's name and the time of the start; the last entry repeats. Others succeed at once. */
@@ -53,6 +51,8 @@ export class ScriptedHost {
   #once: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
   #reaped = 0;
   #gone = 0;
+  /** The last child that has had a rung. */
+  #stopped = 0;
   #running: readonly Running[] = [];
   #counts: Readonly<Record<string, number>> = {};
 
@@ -65,6 +65,7 @@ export class ScriptedHost {
     this.#once = from.#once;
     this.#reaped = from.#reaped;
     this.#gone = from.#gone;
+    this.#stopped = from.#stopped;
     this.#running = from.#running;
     this.#counts = from.#counts;
   }
@@ -85,8 +86,8 @@ export class ScriptedHost {
   take(): EventOf | undefined {
     const [next, ...rest] = this.#due;
     this.#due = rest;
-    if (next?.event.type === 'exited') this.#reaped = next.event.id;
-    if (next?.event.type === 'groupGone') this.#gone = next.event.id;
+    if (next?.event.type === 'exited') this.#leave(next.event.id, next.atMs);
+    if (next?.event.type === 'rootsGone') this.#gone = next.event.id;
     return next?.event;
   }
 
@@ -95,7 +96,7 @@ export class ScriptedHost {
     if (effect.type === 'spawn') this.#spawn(effect.id);
     if (effect.type === 'forwardOnce') this.#once = effect;
     if (effect.type === 'kill') this.#strike(effect.id, effect.signal);
-    if (effect.type === 'sweep') this.#sweep(effect.signal);
+    if (effect.type === 'stop') this.#stop(effect.id, effect.signal);
     if (effect.type === 'startTask') this.#run(effect.id, effect.action);
     if (effect.type === 'endTask') this.#endTask(effect.id);
   }
@@ -108,7 +109,7 @@ export class ScriptedHost {
     if (as === undefined || id <= this.#reaped) return undefined;
     this.#nowMs = nowMs;
     this.#once = { id, table: {} };
-    this.#strike(id, as);
+    this.#stop(id, as);
     return { id, as };
   }
 
@@ -117,13 +118,13 @@ export class ScriptedHost {
     if (id <= this.#reaped) return;
     const isExit = ({ event }: Due): boolean => event.type === 'exited' && event.id === id;
     if (this.#due.some((due) => isExit(due) && due.atMs <= atMs)) return;
-    const isOfIt = (due: Due): boolean => isExit(due) || (due.event.type === 'groupGone' && due.event.id === id);
+    const isOfIt = (due: Due): boolean => isExit(due) || (due.event.type === 'rootsGone' && due.event.id === id);
     this.#due = this.#due.filter((due) => !isOfIt(due));
     this.#at(atMs, { type: 'exited', id, pid: 100 + id, ...exit, core: false, oom });
     const { leaves = 0 } = this.#script;
     const isKilled = exit.signal === SIGKILL && !oom;
-    if (leaves === 'unkillable' || (leaves === 'untilKilled' && !isKilled)) return;
-    this.#empty(id, leaves === 'untilKilled' || isKilled ? atMs : atMs + leaves);
+    if (leaves === 'unkillable' || (typeof leaves === 'string' && !isKilled)) return;
+    this.#empty(id, typeof leaves === 'string' || isKilled ? atMs : atMs + leaves);
   }
 
   /** The supervisor is gone, and so are the actions that only it ran. The host continues the commands. */
@@ -141,11 +142,24 @@ export class ScriptedHost {
     if (endsAfterMs !== undefined) this.end(id, { code, signal: undefined }, this.#nowMs + endsAfterMs);
   }
 
+  /** What it leaves behind has had no signal, unless a rung is under way. */
+  #leave(id: number, atMs: number): void {
+    this.#reaped = id;
+    if (this.#script.leaves === 'untilAsked' && this.#stopped === id) this.#empty(id, atMs);
+  }
+
+  #stop(id: number, signal: number): void {
+    const isLeft = id === this.#reaped && id > this.#gone;
+    this.#stopped = id;
+    if (isLeft && this.#script.leaves === 'untilAsked') this.#empty(id, this.#nowMs);
+    else this.#strike(id, signal);
+  }
+
   #strike(id: number, signal: number): void {
     if (id <= this.#gone) return;
     if (signal === SIGKILL) {
       this.end(id, { code: undefined, signal }, this.#nowMs);
-      this.#due = this.#due.filter(({ event }) => event.type !== 'groupGone' || event.id !== id);
+      this.#due = this.#due.filter(({ event }) => event.type !== 'rootsGone' || event.id !== id);
       if (this.#script.leaves !== 'unkillable') this.#empty(id, this.#nowMs);
       return;
     }
@@ -156,15 +170,7 @@ export class ScriptedHost {
   }
 
   #empty(id: number, atMs: number): void {
-    const { stray } = this.#script;
-    this.#at(atMs, { type: 'groupGone', id, strays: stray === undefined ? 0 : 1 });
-    if (typeof stray === 'number') this.#at(atMs + stray, { type: 'straysGone' });
-  }
-
-  #sweep(signal: number): void {
-    const { stray } = this.#script;
-    const isGone = stray === 'untilAsked' || (stray !== 'unkillable' && signal === SIGKILL);
-    if (isGone) this.#at(this.#nowMs, { type: 'straysGone' });
+    this.#at(atMs, { type: 'rootsGone', id });
   }
 
   #run(id: number, action: TaskAction): void {

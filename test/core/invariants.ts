@@ -28,10 +28,8 @@ function killsInTime(config: MemberConfig, { before, event, after, effects }: St
     ({ type, ...effect }) => type !== 'log' && 'signal' in effect && effect.signal === SIGKILL,
   );
   if (kills.length === 0) return;
-  const { climb, deadline, now, stop, child } = after;
-  const isTurningToStrays = before.child.is === 'leftovers' && child.is === 'leftovers' && child.strays;
-  assert.ok(kills.length === 1 && (before.climb?.killed !== true || isTurningToStrays), 'KILL a second time');
-  if (isTurningToStrays && before.climb?.killed === true) return;
+  const { climb, deadline, now, stop } = after;
+  assert.ok(kills.length === 1 && before.climb?.killed !== true, 'KILL a second time');
   const isRung = config.ladder?.[climb?.rung ?? -1]?.signal === SIGKILL;
   const isOverdue = deadline?.kills === true && now.mono >= killAtMs(deadline);
   const isOwnEnd = climb?.killAtMs !== undefined && now.mono >= climb.killAtMs;
@@ -45,7 +43,7 @@ function startsRightly(config: MemberConfig, { before, event, after, effects }: 
   if (starts === 0) return;
   assert.ok(
     // A start that a stop request has overtaken is repeated where others need it.
-    starts === 1 && (event.type === 'spawnFailed' || ['unstarted', 'backoff', 'leftovers'].includes(before.child.is)),
+    starts === 1 && (event.type === 'spawnFailed' || ['unstarted', 'backoff', 'roots'].includes(before.child.is)),
     `a start while ${before.child.is}`,
   );
   assert.ok(after.stop === undefined || config.role === 'sidecar', 'a start after the stop request of a main');

@@ -70,7 +70,7 @@ describe('the ladder', () => {
       [2_000, 7_000],
     ] as const) {
       const life = new Life(main({ ladder }, DEAF)).signal(15);
-      life.pass(afterMs).feed({ type: 'forwarded', signal: 15, as: 15, senderPid: 0 });
+      life.pass(afterMs).feed({ type: 'forwarded', signal: 15, as: 15, senderPid: 0, receiverPid: 101 });
       assert.equal(life.passUntilGone().sent, `0 QUIT, ${killedMs} KILL`);
     }
   });
@@ -83,14 +83,14 @@ describe('the ladder', () => {
     assert.equal(life.signal(2, { terminal: true }).sent, '0 INT, 0 KILL');
   });
 
-  it('the end of the group of an earlier child ends no one', () => {
+  it('the end of the roots of an earlier child ends no one', () => {
     const life = new Life(main({}, { leaves: 15 })).endChild(0);
-    life.feed({ type: 'groupGone', id: 7, strays: 0 });
+    life.feed({ type: 'rootsGone', id: 7 });
     assert.equal(life.exitCode, undefined);
     assert.equal(life.passUntilGone().exitedAtMs, 15);
   });
 
-  it('leftovers that were signalled are not signalled again by the stop', () => {
+  it('roots that were signalled are not signalled again by the stop', () => {
     const life = new Life(main({}, { ...DEAF, leaves: 'untilKilled' }));
     life.endChild(0).pass(1_000).signal(15).pass(1_000);
     assert.equal(life.sent, '20 TERM');

@@ -98,7 +98,7 @@ export class Life {
       return this.feed({ type: 'signal', signal, senderPid: from.pid ?? 0, fromTerminal: from.terminal ?? false });
     const { id, as } = passed;
     this.done = [...this.done, { atMs: this.nowMs - START, effect: { type: 'kill', id, signal: as } }];
-    return this.feed({ type: 'forwarded', signal, as, senderPid: 0 });
+    return this.feed({ type: 'forwarded', signal, as, senderPid: 0, receiverPid: 100 + id });
   }
 
   see(...peers: readonly PeerView[]): this {
@@ -174,20 +174,22 @@ export class Life {
   get spawns(): readonly number[] {
     return this.done.flatMap(({ atMs, effect }) => (effect.type === 'spawn' ? [atMs] : []));
   }
-  /** `[when, number]` of all signals to the child. */
+  /** `[when, number]` of all signals to the child and its roots. */
   get signals(): Moments<number> {
-    return this.done.flatMap(({ atMs, effect }) => (effect.type === 'kill' ? [[atMs, effect.signal] as const] : []));
+    return this.done.flatMap(({ atMs, effect }) =>
+      effect.type === 'kill' || effect.type === 'stop' ? [[atMs, effect.signal] as const] : [],
+    );
   }
   /** The same as text: `0 TERM, 9500 KILL`. */
   get sent(): string {
-    return inWords(this.signals);
+    return this.signals.map(([atMs, signal]) => `${atMs} ${signalName(signal).slice(3)}`).join(', ');
   }
-  /** `[when, number]` of all signals to processes that have left its group. */
-  get sweeps(): Moments<number> {
-    return this.done.flatMap(({ atMs, effect }) => (effect.type === 'sweep' ? [[atMs, effect.signal] as const] : []));
-  }
-  get swept(): string {
-    return inWords(this.sweeps);
+  /** The rungs, with the times at which untold processes get them. */
+  get rungs(): readonly string[] {
+    const at = (ms: number | undefined): string => (ms === undefined ? '-' : `${Math.round(ms - START)}`);
+    return this.done.flatMap(({ effect }) =>
+      effect.type === 'stop' ? [`${signalName(effect.signal).slice(3)} ${at(effect.lateMs)} ${at(effect.lastMs)}`] : [],
+    );
   }
   /** `[when, name]` of all actions that were begun. */
   get runs(): Moments<string> {
@@ -239,8 +241,4 @@ export class Life {
     for (const effect of effects) this.host.obey(effect, this.nowMs);
     this.#observe?.({ before, event, after: state, effects, wakeAtMs });
   }
-}
-
-function inWords(signals: Moments<number>): string {
-  return signals.map(([atMs, signal]) => `${atMs} ${signalName(signal).slice(3)}`).join(', ');
 }

@@ -62,7 +62,7 @@ describe('in every life', () => {
         const life = new Life({ config: { ...random, reload: [] }, child: host, peers: found });
         for (const action of todo) performAny(life, action);
         const sent = life.pass(100_003).done.flatMap(({ effect }) => {
-          const isRung = effect.type === 'kill' && ![1, 10, 12, 37].includes(effect.signal);
+          const isRung = (effect.type === 'stop' || effect.type === 'kill') && ![1, 10, 12, 37].includes(effect.signal);
           return isRung ? [`${effect.id} ${effect.signal}`] : [];
         });
         assert.equal(new Set(sent).size, sent.length, sent.join(', '));
@@ -108,9 +108,9 @@ describe('every sidecar', () => {
         life.see(dead('a', 0, { Final: true }), dead('b', 1, { Final: true }));
         if (life.state.stop?.origin === 'platform' && life.state.deadline?.kills !== true) return;
         const graceMs = own.gracePeriodMs ?? 30_000;
-        const leftoversMs = host.leaves === undefined ? 0 : 1 + graceMs;
+        const rootsMs = host.leaves === undefined ? 0 : 1 + graceMs;
         const drainMs = life.state.stop?.origin === 'platform' ? longestDrainMs(own) : 0;
-        life.pass(Math.max(own.lingerMs, drainMs) + graceMs + leftoversMs + 1_000);
+        life.pass(Math.max(own.lingerMs, drainMs) + graceMs + rootsMs + 1_000);
         assert.notEqual(life.exitCode, undefined);
       }),
       RUNS,

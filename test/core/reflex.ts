@@ -4,6 +4,7 @@ import type { MemberConfig } from '../../src/core/config.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { mainsGone } from '../../src/core/lifecycle/prepared/reflexes.ts';
 import type { Reduction } from '../../src/core/state/draft.ts';
+import type { Effect } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 
@@ -20,9 +21,9 @@ export function differenceOf(config: MemberConfig, state: State, ended: EndedWit
   if (state.child.is !== 'alive') return 'the child does not live';
   const { id } = state.child;
   const usual = reduce(config, state, mainsGone(state, mains, at));
-  const reflex = reduce(config, state, { type: 'stopSent', id, signal, isByMains: true, at });
-  const kill = { type: 'kill', id, signal };
-  const rest = usual.effects.filter((effect) => !isDeepStrictEqual(effect, kill));
+  const reflex = reduce(config, state, { type: 'stopSent', id, signal, isByMains: true, receiverPid: 0, at });
+  const isStop = (effect: Effect): boolean => effect.type === 'stop' && effect.id === id && effect.signal === signal;
+  const rest = usual.effects.filter((effect) => !isStop(effect));
   if (rest.length !== usual.effects.length - 1) return `the usual way does not send ${signal}`;
   if (!isDeepStrictEqual(rest, reflex.effects)) return `effects ${text(reflex.effects)}, not ${text(rest)}`;
   const why = isDueAlike(config, reflex, usual.wakeAtMs)

@@ -23,7 +23,7 @@ describe('docs/internals/states.md', () => {
     const all = rows().map(({ state }) => state);
     const phases = ['waiting', 'starting', 'running', 'holding', 'draining', 'stopping', 'backoff', 'dead'];
     assert.deepEqual([...new Set(all.map(({ phase }) => phase))].toSorted(), phases.toSorted());
-    const kinds = ['unstarted', 'spawning', 'alive', 'leftovers', 'backoff', 'gone'];
+    const kinds = ['unstarted', 'spawning', 'alive', 'roots', 'backoff', 'gone'];
     assert.deepEqual([...new Set(all.map(({ child }) => child.is))].toSorted(), kinds.toSorted());
   });
 
@@ -32,7 +32,9 @@ describe('docs/internals/states.md', () => {
     assert.equal(new Set(titles).size, titles.length);
     const types = new Set(allCells().flatMap(({ row, column }) => column.events(row).map(({ type }) => type)));
     // Without what the host has done by itself, and what is read once.
-    const told = Object.keys(EVENTS).filter((type) => !['overdue', 'stopSent', 'generationRead'].includes(type));
+    const told = Object.keys(EVENTS).filter(
+      (type) => !['overdue', 'stopSent', 'told', 'generationRead'].includes(type),
+    );
     assert.deepEqual([...types].toSorted(), told.toSorted());
   });
 

@@ -123,6 +123,8 @@ struct rung {
 
 /* Signals the application: parents first, its group, or its first process, as was ordered. KILL is for all of it. */
 void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at);
+/* Does so unless this signal is under way, as init may have begun with it: then only its times are new. */
+void continue_rung(struct init *init, int number, int64_t late_at, int64_t last_at);
 /* Goes on with a rung: to be called after anything was reaped, and at `walk_at`. */
 void walk(struct init *init);
 /* A process was reaped, and its pid may come again. */

@@ -319,6 +319,14 @@ void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at)
   else walk(init);
 }
 
+void continue_rung(struct init *init, int number, int64_t late_at, int64_t last_at) {
+  struct rung *rung = &init->rung;
+  if (rung->signal != number) return begin_rung(init, number, late_at, last_at);
+  rung->late_at = late_at;
+  rung->last_at = last_at;
+  rung->walk_at = now_ms();
+}
+
 pid_t take_receiver(struct init *init) {
   struct tally *tallies = init->rung.tallies;
   bool is_alone = tallies[WHY_FIRST].count == 1;

@@ -224,7 +224,7 @@ describe('in any life', () => {
       fc.property(member, script, peers, anything, (config, child, found, todo) => {
         let kills = 0;
         const observe = (step: { effects: readonly { type: string; signal?: number }[] }): void => {
-          kills += step.effects.filter(({ type, signal }) => /^(kill|sweep)$/.test(type) && signal === 9).length;
+          kills += step.effects.filter(({ type, signal }) => /^(kill|stop)$/.test(type) && signal === 9).length;
         };
         const life = new Life({ config, child, peers: found, observe: observe as never });
         for (const one of todo) {

@@ -82,7 +82,7 @@ describe('the KILL of the host', () => {
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).loseSupervisor();
     life.pass(10_000).feed({ type: 'overdue', id: 1 });
     life.feed({ type: 'exited', id: 1, pid: 101, code: undefined, signal: 9, core: false, oom: false });
-    life.feed({ type: 'groupGone', id: 1, strays: 0 }).feed({ type: 'booted' });
+    life.feed({ type: 'rootsGone', id: 1 }).feed({ type: 'booted' });
     assert.equal(life.exitCode, 137);
     assert.equal(life.sent, '0 TERM');
     assert.ok(life.logs.includes('warn: killed by init: the deadline has come'));

@@ -118,7 +118,7 @@ describe('an idle check', () => {
   it('a drain ends with the command, whatever was refused before', () => {
     const life = asked([trouble('connection refused')]).pass(3_100);
     life.feed({ type: 'exited', id: 1, pid: 0, code: 0, signal: undefined, core: false, oom: false });
-    life.feed({ type: 'groupGone', id: 1, strays: 0 });
+    life.feed({ type: 'rootsGone', id: 1 });
     assert.deepEqual(ended(life), [3_100, 'command ended']);
   });
 

@@ -38,11 +38,10 @@ function moreEvents({ state }: Row): readonly Event[] {
     { type: 'spawned', id: Math.max(1, id), pid: 101 },
     { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
     { type: 'overdue', id },
-    { type: 'stopSent', id, signal: 15, isByMains: true },
+    { type: 'stopSent', id, signal: 15, isByMains: true, receiverPid: 101 },
+    { type: 'told', id, signal: 15, count: 2, pid: 102, why: 'left', name: 'worker', of: '' },
     { type: 'exited', id, pid: 101, code: undefined, signal: 9, core: false, oom: false },
-    { type: 'groupGone', id, strays: 0 },
-    { type: 'groupGone', id, strays: 1 },
-    { type: 'straysGone' },
+    { type: 'rootsGone', id },
   ];
   return events.map((event) => ({ ...event, at: state.now }));
 }
@@ -57,9 +56,8 @@ function eventsOf(row: Row): readonly (readonly Event[])[] {
 function kindOf({ title, state: { child, stop, climb, failing, tasks, peers } }: Row): string {
   const others = Object.values(peers ?? {}).map(({ tombstone }) => [tombstone.Name, tombstone.Died !== undefined]);
   const keys = tasks.map(({ key }) => key);
-  const strays = child.is === 'leftovers' && child.strays;
   const wish = [stop?.waitsFor, stop?.reason, climb?.why, climb?.killed, failing?.why];
-  return JSON.stringify([title, child.is, strays, wish, keys, others]);
+  return JSON.stringify([title, child.is, wish, keys, others]);
 }
 
 /** By row of the tables: the states from and to which it has moved the child. */

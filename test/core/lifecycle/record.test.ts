@@ -42,7 +42,7 @@ describe('the tombstone of a life', () => {
     assert.equal(life.tombstone.Died, Died);
   });
 
-  it('a tombstone has no Died while another life follows or the group is not empty', () => {
+  it('a tombstone has no Died while another life follows or roots are left', () => {
     const life = new Life(main({}, { leaves: 5_000, on: { 15: 'ignores' } })).endChild(0);
     assert.deepEqual([life.tombstone.Died, life.tombstone.ExitCode], [undefined, undefined]);
     assert.equal(life.pass(5_000).tombstone.ExitCode, 0);
@@ -50,7 +50,7 @@ describe('the tombstone of a life', () => {
 
   it('a tombstone names every signal received and sent', () => {
     const life = new Life(main({ signals: { 1: 12 } }, { on: { 12: 'ignores' } }));
-    life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7 }).signal(15);
+    life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7, receiverPid: 0 }).signal(15);
     const history = life.tombstone.History?.map(({ At: _at, ...entry }) => entry) ?? [];
     for (const entry of [
       { Event: 'signal received', Signal: 'SIGHUP', Sender: 0 },

@@ -209,9 +209,9 @@ function checkedStop(config: MemberConfig, peers: readonly PeerView[] = []): Ret
   const stop = preparedStop(config, state, { ...NEVER, untilMs: wakeAtMs }, endWith);
   if (stop === undefined || child.is !== 'alive') return undefined;
   const heard: Readonly<Record<string, EventOf>> = {
-    f: { type: 'forwarded', signal: 15, as: config.ladder?.[0]?.signal ?? 15, senderPid: 0 },
+    f: { type: 'forwarded', signal: 15, as: config.ladder?.[0]?.signal ?? 15, senderPid: 0, receiverPid: child.pid },
     s: { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
-    t: { type: 'stopSent', id: child.id, signal: endWith?.signal ?? 0, isByMains: true },
+    t: { type: 'stopSent', id: child.id, signal: endWith?.signal ?? 0, isByMains: true, receiverPid: child.pid },
   };
   const sinceMs = Math.floor(state.now.mono) + 1;
   const spans = [0, 1, 49, 50, 99, 350, 999].filter((ms) => ms < stop.patienceMs);
@@ -359,7 +359,7 @@ describe('the end with the mains', () => {
   it('a child that is stopped in the same moment gets no second signal', () => {
     const life = lifeOf(sidecarConfig({ mains: ['a'] }), [a]);
     const before = life.signal(15).state;
-    life.feed({ type: 'stopSent', id: 1, signal: 15, isByMains: true });
+    life.feed({ type: 'stopSent', id: 1, signal: 15, isByMains: true, receiverPid: 101 });
     assert.equal(before.climb, undefined, 'it holds for its main');
     assert.equal(life.state.climb?.rung, 0);
     assert.deepEqual(life.signals, []);

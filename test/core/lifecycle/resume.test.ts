@@ -233,10 +233,10 @@ describe('a supervisor that comes back while an action runs', () => {
     assert.equal(life.sent, '1000 TERM, 5000 KILL');
   });
 
-  it('the next supervisor goes on sweeping strays', () => {
-    const life = new Life(main({}, { stray: 'untilKilled' })).endChild(2).pass(100);
+  it('the next supervisor goes on with the stop of roots', () => {
+    const life = new Life(main({}, { leaves: 'untilKilled' })).endChild(2).pass(100);
     away(life, 400).passUntilGone();
-    assert.equal(life.swept, '20 TERM, 30020 KILL');
+    assert.equal(life.sent, '20 TERM, 30020 KILL');
     assert.equal(life.exitCode, 2);
   });
 });

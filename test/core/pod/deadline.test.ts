@@ -144,7 +144,7 @@ function heldBy(change: Partial<MemberConfig> = {}): Life {
 }
 
 const signals = ({ done }: Life): readonly number[] =>
-  done.flatMap(({ effect }) => (effect.type === 'kill' ? [effect.signal] : []));
+  done.flatMap(({ effect }) => ('signal' in effect ? [effect.signal] : []));
 
 describe('C3: a declared grace floor', () => {
   it('C3: a grace floor ends a drain 2 s before the KILL, and the command keeps the rest', () => {

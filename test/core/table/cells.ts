@@ -46,8 +46,8 @@ export function placeOf(state: State): string {
       return 'backoff';
     case 'gone':
       return state.tasks.length > 0 ? 'dead, quitting' : 'dead';
-    case 'leftovers':
-      return child.strays ? 'strays left' : 'group left';
+    case 'roots':
+      return 'roots left';
     case 'alive':
       if (climb !== undefined) return climb.why === 'failing' ? 'failing' : 'stopping';
       if (failing !== undefined && stop?.waitsFor !== 'pre-stop') return 'failing';
@@ -65,9 +65,8 @@ function wordsOf(before: State, effect: Effect): readonly string[] {
     case 'spawn':
       return ['spawn'];
     case 'kill':
+    case 'stop':
       return [`signal ${signalName(effect.signal).slice(3)}`];
-    case 'sweep':
-      return [`sweep ${signalName(effect.signal).slice(3)}`];
     case 'startTask':
       return [`run ${['quit', 'ready'].includes(effect.action.kind) ? effect.action.kind : nameOf(effect.action)}`];
     case 'endTask':

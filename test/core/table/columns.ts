@@ -32,7 +32,9 @@ export const GROUPS: readonly Group[] = [
         stop?.asked === undefined || now.mono - stop.asked.atMs >= 1_000 ? [] : [signal(15)],
       ),
       column('a stop request that init has passed on by itself', 'stop request', ({ state }) =>
-        state.forwardOnceFor === undefined ? [] : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0 }],
+        state.forwardOnceFor === undefined
+          ? []
+          : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0, receiverPid: 101 }],
       ),
       column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
       column('`sexton restart`', 'sexton restart', ({ state }) => [restartAsked(state.now.mono)]),
@@ -48,16 +50,20 @@ export const GROUPS: readonly Group[] = [
       ofChild('it cannot be spawned', 'cannot be spawned', 'spawning', (id) => [
         { type: 'spawnFailed', id, errno: 'ENOENT' },
       ]),
-      ofChild('it exited with 0, nothing is left', 'exit 0', 'alive', (id) => [exited(id, 0), emptied(id, 0)]),
-      ofChild('it exited with 1, nothing is left', 'exit 1', 'alive', (id) => [exited(id, 1), emptied(id, 0)]),
-      ofChild('it exited with 1, others of its group are left', 'exit 1', 'alive', (id) => [exited(id, 1)]),
+      ofChild('it exited with 0, nothing is left', 'exit 0', 'alive', (id) => [
+        exited(id, 0),
+        { type: 'rootsGone', id },
+      ]),
+      ofChild('it exited with 1, nothing is left', 'exit 1', 'alive', (id) => [
+        exited(id, 1),
+        { type: 'rootsGone', id },
+      ]),
+      ofChild('it exited with 1, roots are left', 'exit 1', 'alive', (id) => [exited(id, 1)]),
       ofChild('it says `STOPPING=1`', 'STOPPING=1', 'alive', (id) => [
         { type: 'notified', id, dropped: 0, text: 'STOPPING=1' },
       ]),
       ofChild('it is silent for longer than its watchdog allows', 'silent', 'alive', (id) => [{ type: 'silent', id }]),
-      ofChild('its group is empty', 'group empty', 'leftovers', (id) => [emptied(id, 0)]),
-      ofChild('its group is empty, strays are left', 'strays left', 'leftovers', (id) => [emptied(id, 1)]),
-      ofChild('the strays are gone', 'strays gone', 'leftovers', () => [{ type: 'straysGone' }]),
+      ofChild('no root is left', 'roots gone', 'roots', (id) => [{ type: 'rootsGone', id }]),
     ],
   },
   {
@@ -125,10 +131,6 @@ function ofChild(title: string, short: string, is: Child['is'], events: (id: num
 
 function exited(id: number, code: number): EventOf {
   return { type: 'exited', id, pid: 101, code, signal: undefined, core: false, oom: false };
-}
-
-function emptied(id: number, strays: number): EventOf {
-  return { type: 'groupGone', id, strays };
 }
 
 function taskEnded({ state }: Row, ok: boolean): readonly EventOf[] {

@@ -64,8 +64,7 @@ const OPEN: EventOf = { type: 'peersSeen', peers: [alive('db'), alive('work')] }
 const SHUT: EventOf = { type: 'peersSeen', peers: [] };
 const OVER: EventOf = { type: 'peersSeen', peers: [dead('work', 0)] };
 const SPAWNED: EventOf = { type: 'spawned', id: 1, pid: 101 };
-const GROUP: EventOf = { type: 'groupGone', id: 1, strays: 0 };
-const STRAYS: EventOf = { type: 'groupGone', id: 1, strays: 1 };
+const GONE: EventOf = { type: 'rootsGone', id: 1 };
 const ASKED = restartAsked(START + 200);
 const ended = (id: number, ok: boolean): EventOf => ({ type: 'taskEnded', id, ok, detail: '', output: '' });
 const exited = (code: number): EventOf => {
@@ -76,7 +75,7 @@ const SPAWNING: Told = [[0, BOOTED], [0, OPEN]]; // biome-ignore format: a path 
 const STARTING: Told = [...SPAWNING, [0, SPAWNED]];
 const RUNNING: Told = [...STARTING, [100, ended(1, true)]];
 const DRAINING: Told = [...RUNNING, [100, TERM]];
-const RESTING: Told = [...RUNNING, [100, ASKED], [0, exited(0)], [0, GROUP]];
+const RESTING: Told = [...RUNNING, [100, ASKED], [0, exited(0)], [0, GONE]];
 const FAILING: Told = [...RUNNING, [100, ended(2, false)]];
 const HOLDING: Told = [...STARTING, [100, TERM]];
 
@@ -94,16 +93,15 @@ export function rows(): readonly Row[] {
     row('main, on the ladder', MAIN, [...DRAINING, [5_000, { type: 'ticked' }], [100, ended(3, true)]]),
     row('main, failed, in pre-stop', MAIN, FAILING),
     row('main, failed, on the ladder', MAIN, [...FAILING, [100, ended(3, true)]]),
-    row('main, its group left behind', MAIN, [...RUNNING, [100, exited(1)]]),
-    row('main, strays left behind', MAIN, [...RUNNING, [100, exited(1)], [0, STRAYS]]),
-    row('main, between two lives', MAIN, [...RUNNING, [100, exited(1)], [0, GROUP]]),
+    row('main, roots left behind', MAIN, [...RUNNING, [100, exited(1)]]),
+    row('main, between two lives', MAIN, [...RUNNING, [100, exited(1)], [0, GONE]]),
     row('main, ended for a restart', MAIN, RESTING),
-    row('main, dead, quit calls under way', MAIN, [...RUNNING, [100, exited(0)], [0, GROUP]]),
-    row('main, dead', FREE, [...STARTING, [100, exited(0)], [0, GROUP]]),
+    row('main, dead, quit calls under way', MAIN, [...RUNNING, [100, exited(0)], [0, GONE]]),
+    row('main, dead', FREE, [...STARTING, [100, exited(0)], [0, GONE]]),
     row('sidecar, running', SIDECAR, STARTING),
     row('sidecar, holding', SIDECAR, HOLDING),
     row('sidecar, holding, failed, in pre-stop', SIDECAR, [...HOLDING, [100, ended(1, false)]]),
-    row('sidecar, holding, between two lives', SIDECAR, [...HOLDING, [100, exited(0)], [0, GROUP]]),
+    row('sidecar, holding, between two lives', SIDECAR, [...HOLDING, [100, exited(0)], [0, GONE]]),
     row('sidecar, lingering', SIDECAR, [...STARTING, [100, OVER]]),
     row('sidecar, in pre-stop', SIDECAR, [...HOLDING, [100, OVER], [2_000, { type: 'ticked' }]]),
   ];

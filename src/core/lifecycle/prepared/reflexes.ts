@@ -111,7 +111,7 @@ function signalWithout(config: MemberConfig, state: State, names: readonly strin
 function signalBy({ state: { climb }, effects }: Reduction): number | undefined {
   const [deed, ...more] = effects.filter(({ type }) => type !== 'log');
   if (climb?.why !== 'stop' || climb.killed) return undefined;
-  return deed?.type === 'kill' && more.length === 0 ? deed.signal : undefined;
+  return deed?.type === 'stop' && more.length === 0 ? deed.signal : undefined;
 }
 
 /** The graveyard once these mains are gone. */
