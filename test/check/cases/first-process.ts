@@ -70,11 +70,16 @@ export const FIRST_PROCESS_CASES: Cases = {
         'trap cleanup TERM; trap 15; server',
         'trap cleanup TERM; trap 1 15; server',
         "trap cleanup TERM; trap '' TERM; server",
+        'trap cleanup TERM; trap -- - TERM; server',
         'trap; server',
         '(trap cleanup TERM; a); exec server',
       ],
       (text) => [`${text}, whose trap waits for nothing that counts`, script(text)],
     ),
+    ...each(['(trap cleanup TERM; a); server', 'pkill -x TERM; server'], (text) => [
+      `${text}, in which the shell has no trap`,
+      [script(text), /^error .*sh -c stays PID 1/],
+    ]),
     'a trap for another signal than the stop signal': script('trap cleanup INT; server'),
     'a trap for the stop signal of the image': [
       script("trap 'kill $!' QUIT; server", 'nginx:1.29'),
