@@ -29,7 +29,7 @@ test('an idle init has less than 100 KB of private memory', async (t) => {
   if (spawnSync('musl-gcc', ['--version']).error) return t.skip('musl-gcc is not installed');
   const { init, supervisor } = await begin(await layBench(t, STATIC));
   supervisor.commit('memo', 'm'.repeat(65_000), 'memo', 'small', 'spawn', 2, 0, 1, 'true', 'ack', 1);
-  await supervisor.skip('spawned', 'exited', 'group-gone');
+  await supervisor.skip('spawned', 'exited', 'roots-gone');
   // The acknowledgement of 16 outputs gives their pages back.
   for (let id = 1; id <= 16; id += 1) {
     supervisor.commit('exec', id, 4096, 4, 'head', '-c', '4096', '/dev/zero');
@@ -65,7 +65,7 @@ test('the arm64 build starts and stops a command under emulation', async (t: Tes
   supervisor.commit('kill', 1, 15);
   await init.says('term');
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
-  await supervisor.expect('group-gone');
+  await supervisor.expect('roots-gone');
   init.process.kill('SIGUSR1');
   assert.equal((await supervisor.expect('signal'))[0], '10');
   supervisor.commit('spawn', 2, 0, 1, '/does/not/exist');

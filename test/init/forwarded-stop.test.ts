@@ -40,7 +40,7 @@ onBench('K13 a late supervisor does not repeat a stop that init has forwarded', 
   await waitFor('the last mark', () => times('mark') === 3);
   assert.equal(times('term'), 2);
   supervisor.commit('kill', 1, SIGKILL);
-  await supervisor.skip('exited', 'group-gone');
+  await supervisor.skip('exited', 'roots-gone');
 });
 
 onBench('K13 a supervisor that has not heard of a forwarded stop does not let init forward another', async (bench) => {
@@ -56,5 +56,5 @@ onBench('K13 a supervisor that has not heard of a forwarded stop does not let in
   send(init.pid, 'SIGTERM');
   assert.equal((await supervisor.expect('signal'))[0], '15');
   supervisor.commit('kill', 1, SIGKILL);
-  await supervisor.skip('exited', 'group-gone');
+  await supervisor.skip('exited', 'roots-gone');
 });

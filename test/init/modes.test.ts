@@ -53,7 +53,7 @@ onBench('with first-only KILL still reaches the whole group', async (bench) => {
   await supervisor.expect('spawned');
   await applied(supervisor, 'first-only', 1);
   supervisor.commit('kill', 1, 9);
-  await supervisor.skip('exited', 'group-gone');
+  await supervisor.skip('exited', 'roots-gone');
   supervisor.commit('exit', 0);
   await supervisor.closed();
 });
