@@ -44,6 +44,6 @@ function deferredTrap({ shell, sexton, member, stopSignal, stop }: ContainerView
     return { atMs: killMs, what: `${what} does not get ${name}: KILL after ${secondsText(killMs)}` };
   const lateMs = predictLateMs(member, signal, stop.told.minMs - stop.term.minMs);
   if (lateMs === undefined) return { atMs: killMs, what: `${what} does not get ${name} without --grace-period` };
-  const atMs = stop.term.minMs + Math.round(lateMs);
+  const atMs = stop.term.minMs + lateMs;
   return { atMs, what: `${what} gets ${name} only after ${secondsText(atMs)}` };
 }

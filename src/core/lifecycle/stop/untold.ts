@@ -16,7 +16,7 @@ export interface UntoldTimes {
 export function untoldTimes(sentMs: number, killMs: number | undefined): UntoldTimes | undefined {
   if (killMs === undefined) return undefined;
   const leftMs = killMs - sentMs;
-  return { lateMs: sentMs + (leftMs * 2) / 3, lastMs: sentMs + leftMs * 0.9 };
+  return { lateMs: sentMs + Math.round((leftMs * 2) / 3), lastMs: sentMs + Math.round(leftMs * 0.9) };
 }
 
 /** When these rungs end in KILL; undefined: they do not, or not by a time. */
