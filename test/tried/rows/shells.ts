@@ -1,0 +1,244 @@
+/** Entrypoint scripts: with and without exec, with traps, loops and background processes. */
+import type { Row } from '../row.ts';
+import type { Site } from '../site.ts';
+import { aboutJobs, aboutServers, BASH, job, PYTHON, SH, server } from './parts.ts';
+
+const ZSH = { program: '/usr/bin/zsh', package: 'zsh' };
+const BUSYBOX = { program: '/bin/busybox', package: 'busybox-static' };
+
+interface Script {
+  readonly kind: string;
+  readonly title: string;
+  readonly shell?: string;
+  readonly lines: (site: Site) => readonly string[];
+  readonly names?: readonly string[];
+  readonly needs?: Row['needs'];
+  readonly sexton: Row['sexton'];
+}
+
+/** A script with servers. */
+function script({ kind, title, shell = BASH, lines, names = ['app'], needs = [], sexton }: Script): Row {
+  return {
+    kind,
+    title,
+    needs: [PYTHON, ...needs],
+    ...aboutServers(...names),
+    prepare: (site) => ({ argv: site.script(shell, lines(site)) }),
+    sexton,
+  };
+}
+
+const SERVERS: readonly Script[] = [
+  {
+    kind: 'shell with exec',
+    title: 'bash: `exec server`',
+    lines: (site) => [`exec ${server(site)}`],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'bash: `server; echo ended`',
+    lines: (site) => [server(site), 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'sh: `server; echo ended`',
+    shell: SH,
+    lines: (site) => [server(site), 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'zsh: `server; echo ended`',
+    shell: ZSH.program,
+    needs: [ZSH],
+    lines: (site) => [server(site), 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'busybox sh: `server; echo ended`',
+    shell: `${BUSYBOX.program} sh`,
+    needs: [BUSYBOX],
+    lines: (site) => [server(site), 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'bash that runs a bash that runs the server',
+    lines: (site) => {
+      site.write('inner', `${server(site)}\necho ended\n`);
+      return ['bash inner', 'echo ended'].map((line) => line.replace('inner', site.path('inner')));
+    },
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'background',
+    title: 'bash: `server & wait`',
+    lines: (site) => [`${server(site)} &`, 'wait'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'background',
+    title: 'bash: two servers, `wait -n`',
+    lines: (site) => [`${server(site, 'one')} &`, `${server(site, 'two')} &`, 'wait -n'],
+    names: ['one', 'two'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'background',
+    title: 'bash: `worker & exec server`',
+    lines: (site) => [`${server(site, 'worker')} &`, `exec ${server(site)}`],
+    names: ['worker', 'app'],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'background',
+    title: 'bash: `setsid server & sleep infinity`',
+    lines: (site) => [`setsid ${server(site)} &`, 'sleep infinity'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'background',
+    title: 'bash: `server & exec sleep infinity`',
+    lines: (site) => [`${server(site)} &`, 'exec sleep infinity'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'background',
+    title: 'bash: a daemon, then `tail -f /dev/null`',
+    lines: (site) => [`( setsid ${server(site)} & )`, 'tail -f /dev/null'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: a trap that kills its background server and waits',
+    lines: (site) => [
+      `${server(site)} &`,
+      'child=$!',
+      'trap \'kill "$child"; wait "$child"; exit\' TERM',
+      'wait "$child"',
+    ],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'trap',
+    title: 'sh: the same',
+    shell: SH,
+    lines: (site) => [
+      `${server(site)} &`,
+      'child=$!',
+      'trap \'kill "$child"; wait "$child"; exit\' TERM',
+      'wait "$child"',
+    ],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: a trap for its daemon, `sleep infinity` in front',
+    lines: (site) => [
+      `( setsid ${server(site)} & )`,
+      `trap 'pkill -F ${site.path('ready-app')}; while kill -0 $(cat ${site.path('ready-app')}) 2>/dev/null; do sleep 0.1; done; exit 0' TERM`,
+      'sleep infinity',
+    ],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: a trap, the server in front',
+    lines: (site) => ["trap 'echo cleaning up; exit 0' TERM", server(site)],
+    sexton: { rank: 'lost', codes: [137] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: `trap "" TERM`, then the server',
+    lines: (site) => ['trap "" TERM', server(site)],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'loop',
+    title: 'bash: a supervisor loop, `while :; do server; done`',
+    lines: (site) => ['while :; do', server(site), 'done'],
+    sexton: { codes: [143] },
+  },
+];
+
+/** What shells do with work that does not look at signals. */
+const OTHERS: readonly Row[] = [
+  {
+    kind: 'loop',
+    title: 'bash: `while :; do sleep 1; done`',
+    needs: [],
+    prepare: (site) => ({ argv: site.script(BASH, [`touch ${site.path('up')}`, 'while :; do sleep 1; done']) }),
+    isReady: (site) => site.has('up'),
+    workMs: 0,
+    judge: () => ({ whole: 0, of: 0, text: 'nothing to lose' }),
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'loop',
+    title: 'bash: `while :; do job; done`, with a trap that ends the loop',
+    needs: [PYTHON],
+    ...aboutJobs(['job']),
+    prepare: (site) => ({
+      argv: site.script(BASH, ["trap 'stop=1' TERM", 'while [ -z "$stop" ]; do', job(site), 'done']),
+    }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: `trap "exit 0" TERM; sleep infinity`',
+    needs: [],
+    prepare: (site) => ({
+      argv: site.script(BASH, ['trap "exit 0" TERM', `touch ${site.path('up')}`, 'sleep infinity']),
+    }),
+    isReady: (site) => site.has('up'),
+    workMs: 0,
+    judge: () => ({ whole: 0, of: 0, text: 'nothing to lose' }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'backup with a trap',
+    title: 'bash: the dump in front, `trap "stop=1" TERM`',
+    needs: [PYTHON],
+    ...aboutJobs(['job'], 'dumps'),
+    prepare: (site) => ({
+      argv: site.script(BASH, ["trap 'stop=1' TERM", `${job(site)} > ${site.path('dump')}`, 'echo "dumped, $?"']),
+    }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'backup with a trap',
+    title: 'bash: `dump | gzip`, and a trap that waits',
+    needs: [PYTHON],
+    ...aboutJobs(['job'], 'dumps'),
+    prepare: (site) => ({
+      argv: site.script(BASH, [
+        'set -o pipefail',
+        "trap 'stop=1' TERM",
+        `${job(site)} | gzip > ${site.path('dump.gz')}`,
+        `gzip -t ${site.path('dump.gz')} && touch ${site.path('good')}`,
+      ]),
+    }),
+    judge: (site) => ({ whole: site.has('good') ? 1 : 0, of: 1, text: `${site.has('good') ? 1 : 0} of 1 dumps` }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'backup with a trap',
+    title: 'sh: the dump in the background, a trap that waits for it',
+    needs: [PYTHON],
+    ...aboutJobs(['job'], 'dumps'),
+    prepare: (site) => ({
+      argv: site.script(SH, [
+        `${job(site)} > ${site.path('dump')} &`,
+        'child=$!',
+        'trap \'wait "$child"; exit 0\' TERM',
+        'wait "$child"',
+      ]),
+    }),
+    sexton: { codes: [0] },
+  },
+];
+
+export const SHELL_ROWS: readonly Row[] = [...SERVERS.map(script), ...OTHERS];

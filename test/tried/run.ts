@@ -1,0 +1,83 @@
+/**
+ * `node test/tried/run.ts [--only REGEX] [--under bare,tini,dumb-init,sexton] [--rounds N] [--at-once N]` stops real
+ * programs and scripts under several inits, and prints the tables "What was tried" of docs/servers.md. Rows whose programs
+ * are not installed are named and left out. Below the tables stand the rows in which sexton is worse than no init or
+ * tini, or not the best. It needs root. `--verbose` adds what the containers wrote.
+ */
+import { parseArgs } from 'node:util';
+import { whatLacks } from './row.ts';
+import { RELOAD_ROWS, ROWS } from './rows/index.ts';
+import { isThere, SUBJECTS, type Subject } from './subjects.ts';
+import { type Cell, comparisonOf, markdownTable, reloadCell, stopCell } from './table.ts';
+import { tryReload, tryStop } from './trial.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    under: { type: 'string', default: SUBJECTS.join(',') },
+    rounds: { type: 'string', default: '1' },
+    'at-once': { type: 'string', default: '6' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const only = new RegExp(values.only);
+const subjects = SUBJECTS.filter((it) => values.under.split(',').includes(it) && isThere(it));
+const columns = new Map<string, Map<Subject, Cell[]>>();
+const failures: string[] = [];
+const stops = ROWS.filter(isWanted);
+const reloads = RELOAD_ROWS.filter(isWanted);
+
+const steps: (() => Promise<void>)[] = [];
+for (let round = 0; round < Number(values.rounds); round += 1)
+  for (const subject of subjects) {
+    for (const row of stops)
+      steps.push(() =>
+        measure(row.title, subject, async () => {
+          const { result, output } = await tryStop(row, subject);
+          return { cell: stopCell(row, result), output };
+        }),
+      );
+    for (const row of reloads)
+      steps.push(() =>
+        measure(row.title, subject, async () => {
+          const { result, output } = await tryReload(row, subject);
+          return { cell: reloadCell(result), output };
+        }),
+      );
+  }
+await Promise.all(Array.from({ length: Number(values['at-once']) }, work));
+
+for (const rows of [stops, reloads]) {
+  if (rows.length === 0) continue;
+  process.stdout.write(`${markdownTable(rows, columns, subjects)}\n`);
+  for (const line of comparisonOf(rows, columns)) process.stdout.write(`${line}\n`);
+}
+for (const failure of failures) process.stdout.write(`\nFAILED: ${failure}\n`);
+process.exitCode = failures.length > 0 ? 1 : 0;
+
+function isWanted(row: { readonly kind: string; readonly title: string } & Parameters<typeof whatLacks>[0]): boolean {
+  if (!only.test(row.title) && !only.test(row.kind)) return false;
+  const lack = whatLacks(row);
+  if (lack !== false) process.stderr.write(`left out: ${row.title}: ${lack}\n`);
+  return lack === false;
+}
+
+async function work(): Promise<void> {
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) await step();
+}
+
+async function measure(
+  title: string,
+  subject: Subject,
+  trial: () => Promise<{ readonly cell: Cell; readonly output: string }>,
+): Promise<void> {
+  try {
+    const { cell, output } = await trial();
+    const column = columns.get(title) ?? new Map<Subject, Cell[]>();
+    columns.set(title, column.set(subject, [...(column.get(subject) ?? []), cell]));
+    process.stderr.write(`${title} (${subject}): ${cell.text}\n${values.verbose ? output : ''}`);
+  } catch (error) {
+    failures.push((error as Error).message);
+    process.stderr.write(`${title} (${subject}): ${(error as Error).message}\n`);
+  }
+}
