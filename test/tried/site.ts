@@ -6,6 +6,7 @@ import { get } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { statusOf } from '../helpers/container.ts';
 import { send } from '../helpers/process.ts';
 import { type Scratch, tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
@@ -36,8 +37,8 @@ export interface Site {
   output(): string;
   /** Runs a program outside of the container, and answers with what it wrote. */
   run(...argv: readonly string[]): Promise<string>;
-  /** Starts a program outside of the container, which ends with the trial. */
-  helper(...argv: readonly string[]): ChildProcess;
+  /** Starts a program outside of the container, which ends with the trial. Resolves with its exit code. */
+  helper(...argv: readonly string[]): Promise<number>;
   isListening(port?: number): Promise<boolean>;
   /** Resolves when the first half of the answer is here. */
   request(port?: number): Promise<void>;
@@ -96,7 +97,10 @@ export async function openSite(): Promise<OpenSite> {
     helper: (file = '', ...argv) => {
       const child = spawn(file, argv, { env, cwd: dir, stdio: 'ignore' });
       helpers.push(child);
-      return child;
+      return new Promise((resolve) => {
+        child.once('error', () => resolve(127));
+        child.once('exit', (code, signal) => resolve(statusOf(code, signal)));
+      });
     },
     isListening: (port = PORT) => isListening(site.host, port),
     request: async (port = PORT) => {

@@ -1,5 +1,5 @@
 /** The tables of docs/servers.md, and what a reader should know of sexton's column. */
-import { type Outcome, RANKS, type Reaction, type ReloadRow, type Row, rankOf } from './row.ts';
+import { type Outcome, RANKS, type Reaction, type Row, rankOf } from './row.ts';
 import type { Subject } from './subjects.ts';
 
 /** What became of a row under one init. */

@@ -1,0 +1,190 @@
+/** Servers, workers and pools in Python. */
+import { waitFor } from '../../helpers/wait.ts';
+import type { Program, Row } from '../row.ts';
+import { PORT, type Site } from '../site.ts';
+import { aboutAnswer, aboutJobs, aboutServers, BASH, PYTHON, server } from './parts.ts';
+
+const CELERY: readonly Program[] = [
+  { program: '/usr/bin/celery', package: 'celery python3-redis' },
+  { program: '/usr/bin/redis-server', package: 'redis-server' },
+];
+const GUNICORN: Program = { program: '/usr/bin/gunicorn', package: 'gunicorn' };
+const UWSGI: Program = { program: '/usr/bin/uwsgi-core', package: 'uwsgi-core uwsgi-plugin-python3' };
+const UVICORN: Program = { program: '/usr/bin/uvicorn', package: 'uvicorn' };
+const SUPERVISORD: Program = { program: '/usr/bin/supervisord', package: 'supervisor' };
+
+const WORKER = '/usr/bin/celery -A tasks worker -l INFO -c 2 --without-gossip --without-mingle --without-heartbeat';
+
+const WORKERS: readonly {
+  readonly title: string;
+  readonly lines: (site: Site) => readonly string[];
+  readonly sexton: Row['sexton'];
+}[] = [
+  { title: 'celery worker, its script execs it', lines: () => [`exec ${WORKER}`], sexton: { codes: [0] } },
+  {
+    title: 'celery worker, its script does not exec it',
+    lines: () => [WORKER, 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
+    title: 'celery worker as a daemon, then `exec tail -F`',
+    lines: (site) => [
+      `${WORKER} --detach --pidfile=${site.path('worker.pid')} -f ${site.path('worker.log')}`,
+      `touch ${site.path('worker.log')}`,
+      `exec tail -F ${site.path('worker.log')}`,
+    ],
+    sexton: { codes: [143] },
+  },
+];
+
+const CELERY_ROWS = WORKERS.map(
+  ({ title, lines, sexton }): Row => ({
+    kind: 'celery',
+    title,
+    needs: CELERY,
+    ...aboutJobs(['1', '2'], 'tasks'),
+    isReady: (site) => /celery@.* ready/.test(site.output() + site.read('worker.log')),
+    prepare: async (site) => {
+      const socket = site.path('redis.sock');
+      void site.helper('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', site.dir);
+      await waitFor('redis is there', () => site.has('redis.sock'));
+      site.program('tasks.py');
+      return {
+        argv: site.script(BASH, [`cd ${site.dir}`, ...lines(site)]),
+        env: { C_FORCE_ROOT: '1', PYTHONPATH: site.dir },
+      };
+    },
+    begin: async (site) => {
+      await site.run(PYTHON.program, '-c', 'import tasks; [tasks.slow.delay(number) for number in (1, 2)]');
+      await waitFor('two tasks are under way', () => site.has('begun-1') && site.has('begun-2'));
+    },
+    sexton,
+  }),
+);
+
+function gunicorn(site: Site): string {
+  site.program('app.py');
+  return `${GUNICORN.program} -w 2 -b ${site.host}:${PORT} --chdir ${site.dir} app:app`;
+}
+
+const SERVERS: readonly Row[] = [
+  {
+    kind: 'gunicorn',
+    title: 'gunicorn with 2 workers, its script execs it',
+    needs: [GUNICORN],
+    ...aboutAnswer(),
+    prepare: (site) => ({ argv: site.script(BASH, [`exec ${gunicorn(site)}`]) }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'gunicorn',
+    title: 'gunicorn with 2 workers, its script does not exec it',
+    needs: [GUNICORN],
+    ...aboutAnswer(),
+    prepare: (site) => ({ argv: site.script(BASH, [gunicorn(site), 'echo ended']) }),
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'uvicorn',
+    title: 'uvicorn, its script does not exec it',
+    needs: [UVICORN],
+    ...aboutAnswer(),
+    prepare: (site) => {
+      site.program('asgi.py');
+      return {
+        argv: site.script(BASH, [
+          `cd ${site.dir}`,
+          `uvicorn --lifespan off --host ${site.host} --port ${PORT} asgi:app`,
+          'echo ended',
+        ]),
+      };
+    },
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'uwsgi',
+    title: 'uwsgi with 2 workers and a graceful hook',
+    needs: [UWSGI],
+    ...aboutAnswer(),
+    prepare: (site) => ({
+      argv: [
+        UWSGI.program,
+        ...['--plugin', 'python3', '--master', '--processes', '2', '--need-app'],
+        ...['--http-socket', `${site.host}:${PORT}`, '--wsgi-file', site.program('app.py')],
+        ...['--hook-master-start', 'unix_signal:15 gracefully_kill_them_all'],
+      ],
+    }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'supervisord',
+    title: 'supervisord with two programs',
+    needs: [SUPERVISORD, PYTHON],
+    ...aboutServers('one', 'two'),
+    prepare: (site) => ({
+      argv: [
+        SUPERVISORD.program,
+        '-c',
+        site.write(
+          'supervisord.conf',
+          [
+            '[supervisord]',
+            'nodaemon = true',
+            'user = root',
+            `logfile = /dev/null\nlogfile_maxbytes = 0\npidfile = ${site.path('supervisord.pid')}`,
+            ...['one', 'two'].flatMap((name) => [`[program:${name}]`, `command = ${server(site, name)}`]),
+            '',
+          ].join('\n'),
+        ),
+      ],
+    }),
+    sexton: { codes: [0] },
+  },
+];
+
+const POOLS = (
+  [
+    ['multiprocessing', 'Python: `multiprocessing.Pool`, closed and joined at the stop', 'multiprocessing'],
+    ['concurrent.futures', 'Python: `ProcessPoolExecutor`, shut down at the stop', 'futures'],
+    ['concurrent.futures', 'Python: `ProcessPoolExecutor`, `sys.exit` in the handler', 'exit'],
+  ] as const
+).map(
+  ([kind, title, argument]): Row => ({
+    kind,
+    title,
+    needs: [PYTHON],
+    ...aboutJobs(['one', 'two'], 'pieces'),
+    prepare: (site) => ({ argv: [PYTHON.program, site.program('pool.py'), argument] }),
+    sexton: { codes: [0] },
+  }),
+);
+
+const RANKS = ['0', '1', '2', '3'];
+
+const LAUNCHERS: readonly Row[] = [
+  {
+    kind: 'ranks',
+    title: 'a launcher of 4 ranks that passes TERM on',
+    needs: [PYTHON],
+    ...aboutServers(...RANKS),
+    prepare: (site) => ({
+      argv: [PYTHON.program, site.program('ranks.py'), site.program('server.py'), ...RANKS],
+    }),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'ranks',
+    title: 'the same launcher, its script does not exec it',
+    needs: [PYTHON],
+    ...aboutServers(...RANKS),
+    prepare: (site) => ({
+      argv: site.script(BASH, [
+        [PYTHON.program, site.program('ranks.py'), site.program('server.py'), ...RANKS].join(' '),
+        'echo ended',
+      ]),
+    }),
+    sexton: { codes: [143] },
+  },
+];
+
+export const PYTHON_ROWS: readonly Row[] = [...CELERY_ROWS, ...SERVERS, ...POOLS, ...LAUNCHERS];
