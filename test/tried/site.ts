@@ -62,7 +62,8 @@ export async function openSite(): Promise<OpenSite> {
   const { dir } = scratch;
   const helpers: ChildProcess[] = [];
   const env = {
-    PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin',
+    // Programs of Debian run on Debian's interpreters, also where another one is first.
+    PATH: `/usr/sbin:/usr/bin:/sbin:/bin:${process.env.PATH ?? ''}`,
     SCRATCH: dir,
     HOME: dir,
     TMPDIR: dir,

@@ -4,7 +4,7 @@ const { createServer } = require('node:http');
 
 if (cluster.isPrimary) {
   for (let worker = 0; worker < 2; worker += 1) cluster.fork();
-  process.on('SIGTERM', () => cluster.disconnect(() => process.exit(0)));
+  process.on('SIGTERM', () => cluster.disconnect());
 } else {
   createServer((_request, response) => {
     response.write('first half\n');

@@ -59,7 +59,7 @@ const isShutDown = (site: Site): boolean =>
 const aboutPostgres: Pick<Row, 'isReady' | 'begin' | 'judge' | 'workMs'> = {
   isReady: (site) => (site.output() + site.read('postgres.log')).includes('ready to accept connections'),
   begin: async (site) => {
-    transactions.set(site, site.helper(...psql(site, 'create table kept as select pg_sleep(2.5)')));
+    transactions.set(site, site.helper(...psql(site, 'create table kept as select 1 from pg_sleep(2.5)')));
     const active = "select count(*) from pg_stat_activity where query like 'create table kept%'";
     await waitFor('the transaction is under way', async () => (await site.run(...psql(site, active))).trim() === '1');
   },

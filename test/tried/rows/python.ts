@@ -103,13 +103,13 @@ const SERVERS: readonly Row[] = [
   },
   {
     kind: 'uwsgi',
-    title: 'uwsgi with 2 workers and a graceful hook',
+    title: 'uwsgi with a worker and a graceful hook',
     needs: [UWSGI],
     ...aboutAnswer(),
     prepare: (site) => ({
       argv: [
         UWSGI.program,
-        ...['--plugin', 'python3', '--master', '--processes', '2', '--need-app'],
+        ...['--plugin', 'python3', '--master', '--processes', '1', '--need-app'],
         ...['--http-socket', `${site.host}:${PORT}`, '--wsgi-file', site.program('app.py')],
         ...['--hook-master-start', 'unix_signal:15 gracefully_kill_them_all'],
       ],
@@ -121,6 +121,8 @@ const SERVERS: readonly Row[] = [
     title: 'supervisord with two programs',
     needs: [SUPERVISORD, PYTHON],
     ...aboutServers('one', 'two'),
+    // It looks for ended programs only now and then.
+    workMs: 6_000,
     prepare: (site) => ({
       argv: [
         SUPERVISORD.program,

@@ -21,7 +21,7 @@ function sidekiq(title: string, line: (worker: string) => readonly string[], sex
     title,
     needs: SIDEKIQ,
     ...aboutJobs(['job'], 'jobs'),
-    isReady: (site) => /Starting processing/.test(site.output()),
+    isReady: (site) => /Running in ruby/.test(site.output()),
     prepare: async (site) => {
       const socket = site.path('redis.sock');
       void site.helper('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', site.dir);
@@ -118,7 +118,8 @@ const NODE_ROWS: readonly Row[] = [
         );
         return {
           argv: ['env', '-C', site.dir, ...argv(site)],
-          env: { npm_config_update_notifier: 'false' },
+          // Debian's yarn has its modules where only Debian's Node looks by itself.
+          env: { npm_config_update_notifier: 'false', NODE_PATH: '/usr/share/nodejs' },
         };
       },
       sexton,

@@ -45,7 +45,7 @@ function phpFpm(site: Site): string {
     'fpm.conf',
     [
       '[global]',
-      'error_log = /dev/stderr',
+      `error_log = ${site.path('fpm.log')}`,
       'process_control_timeout = 8s',
       '[www]',
       'user = root',
@@ -114,7 +114,7 @@ const WEB: readonly Row[] = [
     ...aboutAnswer(),
     signal: 'SIGQUIT',
     prepare: (site) => ({ argv: site.script(SH, [nginx(site, toPhp(site), 'on'), `exec ${phpFpm(site)}`]) }),
-    isReady: async (site) => (await site.isListening()) && /ready to handle connections/.test(site.output()),
+    isReady: async (site) => (await site.isListening()) && /ready to handle connections/.test(site.read('fpm.log')),
     sexton: { codes: [0] },
   },
   {
