@@ -67,7 +67,9 @@ async function inContainer<T>(
       const result = await use(site, container);
       return { result, output: site.output() };
     } catch (error) {
-      throw new Error(`${row.title} (${subject}): ${(error as Error).message}\n${site.output().slice(-2_000)}`, { cause: error });
+      throw new Error(`${row.title} (${subject}): ${(error as Error).message}\n${site.output().slice(-2_000)}`, {
+        cause: error,
+      });
     } finally {
       await container.kill();
     }
@@ -118,7 +120,9 @@ async function launch(row: Row | ReloadRow, subject: Subject, { site, collect }:
     });
   } catch (error) {
     await running.kill();
-    throw new Error(`${row.title} (${subject}): ${(error as Error).message}\n${site.output().slice(-2_000)}`, { cause: error });
+    throw new Error(`${row.title} (${subject}): ${(error as Error).message}\n${site.output().slice(-2_000)}`, {
+      cause: error,
+    });
   }
   return running;
 }

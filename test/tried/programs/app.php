@@ -3,5 +3,7 @@
 while (ob_get_level()) ob_end_flush();
 echo "first half\n";
 flush();
-sleep(2);
+// A signal ends sleep() early.
+$end = microtime(true) + 2;
+while (microtime(true) < $end) usleep(20000);
 echo "second half\n";

@@ -38,7 +38,9 @@ def on_stop(number, _frame):
 
 
 def on_reload(number, _frame):
-    note("reload", signal.Signals(number).name)
+    # Whatever else the signal ends has ended before the line is written.
+    time.sleep(0.3)
+    print("reloaded", name, signal.Signals(number).name, flush=True)
 
 
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):

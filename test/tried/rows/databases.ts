@@ -14,7 +14,7 @@ import { apache } from './web.ts';
 const run = promisify(execFile);
 const [POSTGRES = '/usr/lib/postgresql/15/bin/postgres'] = globSync('/usr/lib/postgresql/*/bin/postgres');
 const PG_BIN = dirname(POSTGRES);
-const POSTGRESQL: Program = { program: POSTGRES, package: 'postgresql' };
+export const POSTGRESQL: Program = { program: POSTGRES, package: 'postgresql' };
 const REDIS: Program = { program: '/usr/bin/redis-server', package: 'redis-server' };
 
 /** A new data directory takes seconds, so each trial gets a copy of the first one. */
@@ -41,7 +41,7 @@ async function makeTemplate(name: string, owner: string, make: (dir: string) => 
   return dir;
 }
 
-function postgresData(site: Site): Promise<string> {
+export function postgresData(site: Site): Promise<string> {
   const initdb = (dir: string) =>
     run('runuser', ['-u', 'postgres', '--', `${PG_BIN}/initdb`, '--no-sync', '-A', 'trust', '-D', dir], { cwd: '/' });
   return copyOf('postgres', 'postgres', initdb, site);

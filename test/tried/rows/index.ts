@@ -1,5 +1,5 @@
 /** All that is tried. A row is one entry of these lists. */
-import type { ReloadRow, Row } from '../row.ts';
+import type { Row } from '../row.ts';
 import { DATABASE_ROWS } from './databases.ts';
 import { PYTHON_ROWS } from './python.ts';
 import { READER_ROWS } from './readers.ts';
@@ -20,4 +20,4 @@ export const ROWS: readonly Row[] = [
   ...SHELL_ROWS,
 ];
 
-export const RELOAD_ROWS: readonly ReloadRow[] = [];
+export { RELOAD_ROWS } from './reload.ts';

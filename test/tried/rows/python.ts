@@ -8,12 +8,32 @@ const CELERY: readonly Program[] = [
   { program: '/usr/bin/celery', package: 'celery python3-redis' },
   { program: '/usr/bin/redis-server', package: 'redis-server' },
 ];
-const GUNICORN: Program = { program: '/usr/bin/gunicorn', package: 'gunicorn' };
+export const GUNICORN: Program = { program: '/usr/bin/gunicorn', package: 'gunicorn' };
 const UWSGI: Program = { program: '/usr/bin/uwsgi-core', package: 'uwsgi-core uwsgi-plugin-python3' };
 const UVICORN: Program = { program: '/usr/bin/uvicorn', package: 'uvicorn' };
 const SUPERVISORD: Program = { program: '/usr/bin/supervisord', package: 'supervisor' };
 
-const WORKER = '/usr/bin/celery -A tasks worker -l INFO -c 2 --without-gossip --without-mingle --without-heartbeat';
+export const WORKER =
+  '/usr/bin/celery -A tasks worker -l INFO -c 2 --without-gossip --without-mingle --without-heartbeat';
+
+/** A worker whose script has these lines. */
+export const celery = (
+  lines: (site: Site) => readonly string[],
+): Pick<Row, 'kind' | 'needs' | 'prepare' | 'isReady'> => ({
+  kind: 'celery',
+  needs: CELERY,
+  isReady: (site) => /celery@.* ready/.test(site.output() + site.read('worker.log')),
+  prepare: async (site) => {
+    const socket = site.path('redis.sock');
+    void site.helper('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', site.dir);
+    await waitFor('redis is there', () => site.has('redis.sock'));
+    site.program('tasks.py');
+    return {
+      argv: site.script(BASH, [`cd ${site.dir}`, ...lines(site)]),
+      env: { C_FORCE_ROOT: '1', PYTHONPATH: site.dir },
+    };
+  },
+});
 
 const WORKERS: readonly {
   readonly title: string;
@@ -39,21 +59,9 @@ const WORKERS: readonly {
 
 const CELERY_ROWS = WORKERS.map(
   ({ title, lines, sexton }): Row => ({
-    kind: 'celery',
     title,
-    needs: CELERY,
     ...aboutJobs(['1', '2'], 'tasks'),
-    isReady: (site) => /celery@.* ready/.test(site.output() + site.read('worker.log')),
-    prepare: async (site) => {
-      const socket = site.path('redis.sock');
-      void site.helper('redis-server', '--port', '0', '--unixsocket', socket, '--save', '', '--dir', site.dir);
-      await waitFor('redis is there', () => site.has('redis.sock'));
-      site.program('tasks.py');
-      return {
-        argv: site.script(BASH, [`cd ${site.dir}`, ...lines(site)]),
-        env: { C_FORCE_ROOT: '1', PYTHONPATH: site.dir },
-      };
-    },
+    ...celery(lines),
     begin: async (site) => {
       await site.run(PYTHON.program, '-c', 'import tasks; [tasks.slow.delay(number) for number in (1, 2)]');
       await waitFor('two tasks are under way', () => site.has('begun-1') && site.has('begun-2'));
@@ -62,7 +70,7 @@ const CELERY_ROWS = WORKERS.map(
   }),
 );
 
-function gunicorn(site: Site): string {
+export function gunicorn(site: Site): string {
   site.program('app.py');
   return `${GUNICORN.program} -w 2 -b ${site.host}:${PORT} --chdir ${site.dir} app:app`;
 }

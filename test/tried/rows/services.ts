@@ -104,13 +104,13 @@ const DAEMONS: readonly Row[] = [
       { program: '/usr/bin/Xvfb', package: 'xvfb' },
       { program: '/usr/bin/chromium', package: 'chromium' },
     ],
-    isReady: (site) => site.has('profile/DevToolsActivePort') && site.has('profile/Default/Preferences'),
+    isReady: (site) => site.has('profile/DevToolsActivePort'),
     workMs: 2_000,
     judge: (site) => {
       // What a killed X server leaves.
       for (const name of [`.X${site.freePort}-lock`, `.X11-unix/X${site.freePort}`])
         rmSync(`/tmp/${name}`, { force: true });
-      const isClean = /"exit_type":"Normal"/.test(site.read('profile/Default/Preferences'));
+      const isClean = /"exit_type":"(Normal|SessionEnded)"/.test(site.read('profile/Default/Preferences'));
       return { whole: isClean ? 1 : 0, of: 1, text: isClean ? 'profile clean' : 'profile of a crash' };
     },
     prepare: (site) => {

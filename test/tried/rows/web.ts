@@ -9,7 +9,7 @@ const BACKEND_PORT = PORT + 1;
 export const NGINX: Program = { program: '/usr/sbin/nginx', package: 'nginx-light' };
 const PHP: Program = { program: '/usr/sbin/php-fpm8.2', package: 'php8.2-fpm' };
 const HAPROXY: Program = { program: '/usr/sbin/haproxy', package: 'haproxy' };
-const APACHE: Program = { program: '/usr/sbin/apache2', package: 'apache2' };
+export const APACHE: Program = { program: '/usr/sbin/apache2', package: 'apache2' };
 const NODE: Program = { program: 'node', package: 'nodejs' };
 const TOMCAT_HOME = '/usr/share/tomcat10';
 const TOMCAT: Program = { program: `${TOMCAT_HOME}/bin/catalina.sh`, package: 'tomcat10 default-jre-headless' };
@@ -90,9 +90,7 @@ const WEB: readonly Row[] = [
     prepare: (site) => ({ argv: site.script(BASH, [nginx(site, 'return 204;'), 'echo ended']) }),
     isReady: (site) => site.isListening(),
     workMs: 0,
-    ...aboutSign(
-      (site) => /master process .*exit|nginx.*\d+#\d+: exit$/m.test(site.output()) && !site.has('nginx.pid'),
-    ),
+    ...aboutSign((site) => /notice\] \d+#\d+: exit$/m.test(site.output())),
     sexton: { codes: [143] },
   },
   {
@@ -203,7 +201,8 @@ const JAVA: readonly Row[] = [
     prepare: async (site) => {
       const env = await tomcatBase(site);
       const jars = ['bootstrap.jar', 'tomcat-juli.jar'].map((name) => `${TOMCAT_HOME}/bin/${name}`).join(':');
-      const properties = `-Dcatalina.home=${env.CATALINA_HOME} -Dcatalina.base=${env.CATALINA_BASE}`;
+      const logging = '-Djava.util.logging.manager=org.apache.juli.ClassLoaderLogManager';
+      const properties = `${logging} -Dcatalina.home=${env.CATALINA_HOME} -Dcatalina.base=${env.CATALINA_BASE}`;
       const line = `java -cp ${jars} ${properties} org.apache.catalina.startup.Bootstrap start`;
       return { argv: site.script(BASH, [line, 'echo ended']), env };
     },
