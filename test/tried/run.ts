@@ -1,9 +1,12 @@
 /**
- * `node test/tried/run.ts [--only REGEX] [--under bare,tini,dumb-init,sexton] [--rounds N] [--at-once N]` stops real
+ * `node test/tried/run.ts [--only REGEX] [--under bare,tini,dumb-init,sexton] [--rounds N] [--at-once N]
+ * [--record FILE]` stops real
  * programs and scripts under several inits, and prints the tables "What was tried" of docs/servers.md. Rows whose programs
  * are not installed are named and left out. Below the tables stand the rows in which sexton is worse than no init or
- * tini, or not the best. It needs root. `--verbose` adds what the containers wrote.
+ * tini, or not the best. It needs root. FILE keeps the columns from run to run, and
+ * those of `--under` are measured again. `--verbose` adds what the containers wrote.
  */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { whatLacks } from './row.ts';
 import { RELOAD_ROWS, ROWS } from './rows/index.ts';
@@ -17,12 +20,13 @@ const { values } = parseArgs({
     under: { type: 'string', default: SUBJECTS.join(',') },
     rounds: { type: 'string', default: '1' },
     'at-once': { type: 'string', default: '6' },
+    record: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
 const only = new RegExp(values.only);
 const subjects = SUBJECTS.filter((it) => values.under.split(',').includes(it) && isThere(it));
-const columns = new Map<string, Map<Subject, Cell[]>>();
+const columns = readRecord(values.record);
 const failures: string[] = [];
 const stops = ROWS.filter(isWanted);
 const reloads = RELOAD_ROWS.filter(isWanted);
@@ -47,9 +51,14 @@ for (let round = 0; round < Number(values.rounds); round += 1)
   }
 await Promise.all(Array.from({ length: Number(values['at-once']) }, work));
 
+if (values.record !== undefined) {
+  const cells = [...columns].map(([title, column]) => [title, Object.fromEntries(column)]);
+  writeFileSync(values.record, `${JSON.stringify(Object.fromEntries(cells), undefined, 2)}\n`);
+}
+const shown = SUBJECTS.filter((subject) => [...columns.values()].some((column) => column.has(subject)));
 for (const rows of [stops, reloads]) {
   if (rows.length === 0) continue;
-  process.stdout.write(`${markdownTable(rows, columns, subjects)}\n`);
+  process.stdout.write(`${markdownTable(rows, columns, shown)}\n`);
   for (const line of comparisonOf(rows, columns)) process.stdout.write(`${line}\n`);
 }
 for (const failure of failures) process.stdout.write(`\nFAILED: ${failure}\n`);
@@ -60,6 +69,19 @@ function isWanted(row: { readonly kind: string; readonly title: string } & Param
   const lack = whatLacks(row);
   if (lack !== false) process.stderr.write(`left out: ${row.title}: ${lack}\n`);
   return lack === false;
+}
+
+/** The columns of an earlier run, without those that are measured now. */
+function readRecord(file: string | undefined): Map<string, Map<Subject, Cell[]>> {
+  if (file === undefined || !existsSync(file)) return new Map();
+  const record = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Partial<Record<Subject, Cell[]>>>;
+  const kept = SUBJECTS.filter((subject) => !subjects.includes(subject));
+  return new Map(
+    Object.entries(record).map(([title, cells]) => [
+      title,
+      new Map(kept.flatMap((subject) => (cells[subject] === undefined ? [] : [[subject, cells[subject]]]))),
+    ]),
+  );
 }
 
 async function work(): Promise<void> {

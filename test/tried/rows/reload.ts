@@ -1,5 +1,5 @@
 /** HUP and USR1, by which servers read their configuration again or open their logs again. */
-import type { Program, ReloadRow } from '../row.ts';
+import type { Program, Reaction, ReloadRow } from '../row.ts';
 import type { Site } from '../site.ts';
 import { POSTGRESQL, postgresData } from './databases.ts';
 import { BASH, job, PYTHON, SH, server } from './parts.ts';
@@ -14,6 +14,7 @@ interface Script {
   readonly lines: (site: Site) => readonly string[];
   readonly needs?: readonly Program[];
   readonly kind?: string;
+  readonly sexton?: (signal: Signal) => Reaction;
 }
 
 /** Servers that write a line when they have got the signal. */
@@ -63,10 +64,17 @@ const SCRIPTS: readonly Script[] = [
     needs: [{ program: '/usr/bin/sudo', package: 'sudo' }],
     lines: (site) => [`exec sudo -u games ${server(site)}`],
   },
-  { kind: 'timeout', title: 'bash: `exec timeout 1h server`', lines: (site) => [`exec timeout 1h ${server(site)}`] },
+  {
+    kind: 'timeout',
+    title: 'bash: `exec timeout 1h server`',
+    lines: (site) => [`exec timeout 1h ${server(site)}`],
+    // timeout passes HUP on, and dies of USR1.
+    sexton: (signal) => (signal === 'SIGHUP' ? 'heard' : 'ignored'),
+  },
 ];
 
-function scripted({ title, shell = BASH, lines, needs = [], kind = 'shell' }: Script, signal: Signal): ReloadRow {
+function scripted(script: Script, signal: Signal): ReloadRow {
+  const { title, shell = BASH, lines, needs = [], kind = 'shell', sexton = () => 'heard' } = script;
   return {
     kind,
     title: `${nameOf(signal)}, ${title}`,
@@ -75,7 +83,7 @@ function scripted({ title, shell = BASH, lines, needs = [], kind = 'shell' }: Sc
     prepare: (site) => ({ argv: site.script(shell, lines(site)) }),
     isReady: (site) => site.has('ready-app'),
     isHeard: (site) => site.output().includes(`reloaded app ${signal}`),
-    sexton: 'heard',
+    sexton: sexton(signal),
   };
 }
 
@@ -168,7 +176,7 @@ const SERVERS: readonly ReloadRow[] = [
       argv: ['apachectl', ...apache(site).split(' ').slice(1)],
       env: { APACHE_CONFDIR: site.dir, APACHE_ENVVARS: site.write('envvars', '') },
     }),
-    isReady: (site) => site.isListening(),
+    isReady: (site) => site.read('apache.log').includes('resuming normal operations'),
     isHeard: saying(/SIGUSR1 received\. +Doing graceful restart/),
     sexton: 'heard',
   },

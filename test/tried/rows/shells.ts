@@ -132,7 +132,7 @@ const SERVERS: readonly Script[] = [
       'trap \'kill "$child"; wait "$child"; exit\' TERM',
       'wait "$child"',
     ],
-    sexton: { codes: [0] },
+    sexton: { codes: [143] },
   },
   {
     kind: 'trap',

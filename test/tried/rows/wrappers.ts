@@ -22,7 +22,7 @@ const WRAPPERS: readonly Wrapper[] = [
     needs: [{ program: '/usr/bin/timeout', package: 'coreutils' }],
     // timeout signals its child and then its own group, in which the child is.
     argv: (site) => words(`timeout 1h ${server(site)} patient`),
-    sexton: { codes: [124] },
+    sexton: { codes: [0] },
   },
   {
     kind: 'make',
@@ -32,7 +32,7 @@ const WRAPPERS: readonly Wrapper[] = [
       site.write('Makefile', `run:\n\t${server(site)}\n\t@echo ended\n`);
       return ['make', '-C', site.dir, 'run'];
     },
-    sexton: { codes: [2] },
+    sexton: { codes: [143] },
   },
   {
     kind: 'setsid',
@@ -68,7 +68,8 @@ const WRAPPERS: readonly Wrapper[] = [
     title: '`script -qc server`',
     needs: [{ program: '/usr/bin/script', package: 'bsdutils' }],
     argv: (site) => ['script', '-qc', server(site), site.path('typescript')],
-    sexton: { codes: [0, 143] },
+    // It sends KILL to its child 2 s after TERM.
+    sexton: { rank: 'lost', codes: [0] },
   },
   {
     kind: 'strace',
@@ -100,7 +101,7 @@ const WRAPPERS: readonly Wrapper[] = [
     title: '`su -s /bin/sh -c server games`',
     needs: [{ program: '/usr/bin/su', package: UTIL_LINUX }],
     argv: (site) => ['su', '-s', '/bin/sh', '-c', server(site), 'games'],
-    sexton: { codes: [0] },
+    sexton: { codes: [143] },
   },
   {
     kind: 'runuser',
