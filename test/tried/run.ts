@@ -1,10 +1,10 @@
 /**
- * `node test/tried/run.ts [--only REGEX] [--under bare,tini,dumb-init,sexton] [--rounds N] [--at-once N]
- * [--record FILE]` stops real
- * programs and scripts under several inits, and prints the tables "What was tried" of docs/servers.md. Rows whose programs
- * are not installed are named and left out. Below the tables stand the rows in which sexton is worse than no init or
- * tini, or not the best. It needs root. FILE keeps the columns from run to run, and
- * those of `--under` are measured again. `--verbose` adds what the containers wrote.
+ * `node test/tried/run.ts [--only REGEX] [--under bare,tini,dumb-init,sexton] [--rounds N] [--at-once N] [--record FILE]`
+ * stops real programs and scripts under several inits, and prints the tables "What was tried" of docs/servers.md. Below
+ * them stand the rows in which sexton is worse than no init or tini, or not the best. It needs root.
+ *
+ * Rows whose programs are not installed are named and left out. FILE keeps all cells from run to run, so that the inits
+ * can be measured one after the other. `--verbose` adds what the containers wrote.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -30,6 +30,8 @@ const columns = readRecord(values.record);
 const failures: string[] = [];
 const stops = ROWS.filter(isWanted);
 const reloads = RELOAD_ROWS.filter(isWanted);
+
+for (const { title } of [...stops, ...reloads]) for (const subject of subjects) columns.get(title)?.delete(subject);
 
 const steps: (() => Promise<void>)[] = [];
 for (let round = 0; round < Number(values.rounds); round += 1)
@@ -71,16 +73,12 @@ function isWanted(row: { readonly kind: string; readonly title: string } & Param
   return lack === false;
 }
 
-/** The columns of an earlier run, without those that are measured now. */
+/** The cells of earlier runs. */
 function readRecord(file: string | undefined): Map<string, Map<Subject, Cell[]>> {
   if (file === undefined || !existsSync(file)) return new Map();
-  const record = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Partial<Record<Subject, Cell[]>>>;
-  const kept = SUBJECTS.filter((subject) => !subjects.includes(subject));
+  const record = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<Subject, Cell[]>>;
   return new Map(
-    Object.entries(record).map(([title, cells]) => [
-      title,
-      new Map(kept.flatMap((subject) => (cells[subject] === undefined ? [] : [[subject, cells[subject]]]))),
-    ]),
+    Object.entries(record).map(([title, cells]) => [title, new Map(Object.entries(cells) as [Subject, Cell[]][])]),
   );
 }
 
