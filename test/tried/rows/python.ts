@@ -195,6 +195,44 @@ const LAUNCHERS: readonly Row[] = [
     }),
     sexton: { codes: [143] },
   },
+  {
+    kind: 'ranks',
+    title: 'a launcher that passes TERM on and ends at once',
+    needs: [PYTHON],
+    ...aboutServers('0', '1'),
+    prepare: (site) => ({
+      argv: [PYTHON.program, site.program('ranks.py'), site.program('server.py'), 'leave', '0', '1'],
+    }),
+    sexton: { rank: 'lost', codes: [0] },
+  },
 ];
 
-export const PYTHON_ROWS: readonly Row[] = [...CELERY_ROWS, ...SERVERS, ...POOLS, ...LAUNCHERS];
+/** Launchers that others have written. */
+const RUNNERS: readonly Row[] = [
+  {
+    kind: 'GNU parallel',
+    title: '`parallel job ::: one two`, stopped by HUP',
+    // TERM ends its jobs, HUP only starts no more of them.
+    signal: 'SIGHUP',
+    needs: [{ program: '/usr/bin/parallel', package: 'parallel' }, PYTHON],
+    ...aboutJobs(['one', 'two']),
+    prepare: (site) => {
+      const line = [PYTHON.program, site.program('job.py'), site.dir, '{}', '2.5'];
+      return { argv: ['parallel', '--will-cite', '-j', '2', ...line, ':::', 'one', 'two'] };
+    },
+    sexton: { codes: [0, 143] },
+  },
+  {
+    kind: 'foreman',
+    title: '`foreman start` with two programs',
+    needs: [{ program: '/usr/bin/foreman', package: 'ruby-foreman' }, PYTHON],
+    ...aboutServers('one', 'two'),
+    prepare: (site) => {
+      site.write('Procfile', ['one', 'two'].map((name) => `${name}: exec ${server(site, name)}\n`).join(''));
+      return { argv: ['foreman', 'start', '-d', site.dir, '-t', '8'] };
+    },
+    sexton: { codes: [0, 143] },
+  },
+];
+
+export const PYTHON_ROWS: readonly Row[] = [...CELERY_ROWS, ...SERVERS, ...POOLS, ...LAUNCHERS, ...RUNNERS];

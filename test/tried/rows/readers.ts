@@ -82,6 +82,18 @@ const READERS: readonly Reader[] = [
     sexton: { codes: [0] },
   },
   {
+    kind: 'configuration by a pipe',
+    title: 'bash: `echo configuration | server`',
+    lines: (site) => [`echo configuration | ${server(site)}`, 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'configuration by a pipe',
+    title: 'bash: `tail -f log | server`',
+    lines: (site) => [`tail -f ${site.write('input', '')} | ${server(site)}`, 'echo ended'],
+    sexton: { codes: [143] },
+  },
+  {
     kind: 'awk',
     title: '`exec > >(awk ..); server & wait`',
     lines: (site) => ["exec > >(awk '{ print; fflush() }') 2>&1", `${server(site)} &`, 'wait'],

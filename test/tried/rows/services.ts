@@ -74,6 +74,23 @@ function sshRow(title: string, lines: (line: string) => readonly string[], sexto
   };
 }
 
+function chromium(site: Site): readonly string[] {
+  const flags = ['--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage'];
+  return ['chromium', ...flags, `--user-data-dir=${site.path('profile')}`, '--remote-debugging-port=0', 'about:blank'];
+}
+
+const aboutChromium: Pick<Row, 'isReady' | 'judge' | 'workMs'> = {
+  isReady: (site) => site.has('profile/DevToolsActivePort'),
+  workMs: 2_000,
+  judge: (site) => {
+    // What a killed X server leaves.
+    for (const name of [`.X${site.freePort}-lock`, `.X11-unix/X${site.freePort}`])
+      rmSync(`/tmp/${name}`, { force: true });
+    const isClean = /"exit_type":"(Normal|SessionEnded)"/.test(site.read('profile/Default/Preferences'));
+    return { whole: isClean ? 1 : 0, of: 1, text: isClean ? 'profile clean' : 'profile of a crash' };
+  },
+};
+
 const DAEMONS: readonly Row[] = [
   sshRow('sshd with a session', (line) => [`exec ${line} -D -e`], { codes: [0, 143] }),
   sshRow('sshd as a daemon with a session, then `exec tail -f`', (line) => [line, 'exec tail -f /dev/null'], {
@@ -104,28 +121,31 @@ const DAEMONS: readonly Row[] = [
       { program: '/usr/bin/Xvfb', package: 'xvfb' },
       { program: '/usr/bin/chromium', package: 'chromium' },
     ],
-    isReady: (site) => site.has('profile/DevToolsActivePort'),
-    workMs: 2_000,
-    judge: (site) => {
-      // What a killed X server leaves.
-      for (const name of [`.X${site.freePort}-lock`, `.X11-unix/X${site.freePort}`])
-        rmSync(`/tmp/${name}`, { force: true });
-      const isClean = /"exit_type":"(Normal|SessionEnded)"/.test(site.read('profile/Default/Preferences'));
-      return { whole: isClean ? 1 : 0, of: 1, text: isClean ? 'profile clean' : 'profile of a crash' };
-    },
+    ...aboutChromium,
     prepare: (site) => {
-      const flags = ['--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage'];
-      const profile = `--user-data-dir=${site.path('profile')} --remote-debugging-port=0`;
       return {
         argv: site.script(BASH, [
           `Xvfb :${site.freePort} &`,
           `until [ -e /tmp/.X11-unix/X${site.freePort} ]; do sleep 0.1; done`,
-          `exec chromium ${flags.join(' ')} ${profile} about:blank`,
+          `exec ${chromium(site).join(' ')}`,
         ]),
         env: { DISPLAY: `:${site.freePort}` },
       };
     },
     sexton: { codes: [0] },
+  },
+  {
+    kind: 'Xvfb and a browser',
+    title: '`xvfb-run chromium`, its script does not exec it',
+    needs: [
+      { program: '/usr/bin/xvfb-run', package: 'xvfb xauth' },
+      { program: '/usr/bin/chromium', package: 'chromium' },
+    ],
+    ...aboutChromium,
+    prepare: (site) => ({
+      argv: site.script(BASH, [`xvfb-run -n ${site.freePort} ${chromium(site).join(' ')}`, 'echo ended']),
+    }),
+    sexton: { codes: [143] },
   },
   ...(
     [

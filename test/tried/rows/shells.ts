@@ -1,7 +1,7 @@
 /** Entrypoint scripts: with and without exec, with traps, loops and background processes. */
 import type { Row } from '../row.ts';
 import type { Site } from '../site.ts';
-import { aboutJobs, aboutServers, BASH, job, PYTHON, SH, server } from './parts.ts';
+import { aboutJobs, aboutServers, BASH, countOf, job, PYTHON, SH, server } from './parts.ts';
 
 const ZSH = { program: '/usr/bin/zsh', package: 'zsh' };
 const BUSYBOX = { program: '/bin/busybox', package: 'busybox-static' };
@@ -13,16 +13,27 @@ interface Script {
   readonly lines: (site: Site) => readonly string[];
   readonly names?: readonly string[];
   readonly needs?: Row['needs'];
+  readonly signal?: NodeJS.Signals;
   readonly sexton: Row['sexton'];
 }
 
 /** A script with servers. */
-function script({ kind, title, shell = BASH, lines, names = ['app'], needs = [], sexton }: Script): Row {
+function script({
+  kind,
+  title,
+  shell = BASH,
+  lines,
+  names = ['app'],
+  needs = [],
+  signal = 'SIGTERM',
+  sexton,
+}: Script): Row {
   return {
     kind,
     title,
     needs: [PYTHON, ...needs],
     ...aboutServers(...names),
+    signal,
     prepare: (site) => ({ argv: site.script(shell, lines(site)) }),
     sexton,
   };
@@ -72,6 +83,21 @@ const SERVERS: readonly Script[] = [
       return ['bash inner', 'echo ended'].map((line) => line.replace('inner', site.path('inner')));
     },
     sexton: { codes: [143] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'bash: `server; echo ended`, stopped by INT',
+    lines: (site) => [server(site), 'echo ended'],
+    signal: 'SIGINT',
+    sexton: { rank: 'lost', codes: [137] },
+  },
+  {
+    kind: 'shell without exec',
+    title: 'sh: `server; echo ended`, stopped by INT',
+    shell: SH,
+    lines: (site) => [server(site), 'echo ended'],
+    signal: 'SIGINT',
+    sexton: { codes: [130] },
   },
   {
     kind: 'background',
@@ -187,6 +213,23 @@ const OTHERS: readonly Row[] = [
     sexton: { codes: [0] },
   },
   {
+    kind: 'loop',
+    title: 'bash: `set -e`, a loop with `sleep 2`, a trap that ends it, then the job',
+    needs: [PYTHON],
+    ...aboutJobs(['job']),
+    isReady: (site) => site.has('up'),
+    workMs: 5_000,
+    prepare: (site) => ({
+      argv: site.script(BASH, [
+        'set -e',
+        "trap 'stop=1' TERM",
+        `while [ -z "$stop" ]; do touch ${site.path('up')}; sleep 2; done`,
+        job(site),
+      ]),
+    }),
+    sexton: { codes: [0] },
+  },
+  {
     kind: 'trap',
     title: 'bash: `trap "exit 0" TERM; sleep infinity`',
     needs: [],
@@ -221,7 +264,23 @@ const OTHERS: readonly Row[] = [
         `gzip -t ${site.path('dump.gz')} && touch ${site.path('good')}`,
       ]),
     }),
-    judge: (site) => ({ whole: site.has('good') ? 1 : 0, of: 1, text: `${site.has('good') ? 1 : 0} of 1 dumps` }),
+    judge: (site) => countOf(site.has('good') ? 1 : 0, 1, 'dumps'),
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'backup with a trap',
+    title: 'bash: `cat` copies the dump in front, `trap "stop=1" TERM`',
+    needs: [PYTHON],
+    ...aboutJobs(['job'], 'dumps'),
+    prepare: (site) => ({
+      argv: site.script(BASH, [
+        "trap 'stop=1' TERM",
+        `mkfifo ${site.path('fifo')}`,
+        `${job(site)} > ${site.path('fifo')} &`,
+        `cat ${site.path('fifo')} > ${site.path('dump')} && touch ${site.path('good')}`,
+      ]),
+    }),
+    judge: (site) => countOf(site.has('good') ? 1 : 0, 1, 'dumps'),
     sexton: { codes: [0] },
   },
   {

@@ -140,6 +140,21 @@ const WEB: readonly Row[] = [
     sexton: { codes: [0] },
   },
   {
+    kind: 'squid',
+    title: '`squid --foreground`, its script does not exec it',
+    needs: [{ program: '/usr/sbin/squid', package: 'squid' }, NODE],
+    ...aboutAnswer(),
+    workMs: 6_000,
+    prepare: async (site) => {
+      await startBackend(site);
+      return {
+        argv: site.script(BASH, [`squid --foreground -n trial -f ${squid(site)}`, 'echo ended']),
+        mounts: ['mount -t tmpfs none /dev/shm'],
+      };
+    },
+    sexton: { codes: [143] },
+  },
+  {
     kind: 'apache2',
     title: '`apachectl -DFOREGROUND`, which does not exec apache2',
     needs: [APACHE],
@@ -153,6 +168,27 @@ const WEB: readonly Row[] = [
     sexton: { codes: [143] },
   },
 ];
+
+/** Answers with its configuration, whose shutdown takes 4 s. */
+function squid(site: Site): string {
+  return site.write(
+    'squid.conf',
+    [
+      `http_port ${site.host}:${PORT} accel defaultsite=app no-vhost`,
+      `cache_peer ${site.host} parent ${BACKEND_PORT} 0 no-query originserver`,
+      'http_access allow all',
+      'cache deny all',
+      'cache_effective_user proxy',
+      `pid_filename ${site.path('squid.pid')}`,
+      `cache_log ${site.path('squid.log')}`,
+      'access_log none',
+      `coredump_dir ${site.dir}`,
+      'pinger_enable off',
+      'shutdown_lifetime 4 seconds',
+      '',
+    ].join('\n'),
+  );
+}
 
 function haproxy(site: Site): string {
   site.write(
