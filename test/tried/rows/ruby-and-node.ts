@@ -1,4 +1,4 @@
-/** Servers and workers in Ruby and JavaScript. */
+/** Servers and workers in Ruby and JavaScript. Node and npm are there wherever the tests run. */
 import { waitFor } from '../../helpers/wait.ts';
 import type { Program, Row } from '../row.ts';
 import { PORT, type Site } from '../site.ts';
@@ -70,20 +70,18 @@ interface Runner {
   readonly sexton: Row['sexton'];
 }
 
-const NODE: Program = { program: 'node', package: 'nodejs' };
-
 const RUNNERS: readonly Runner[] = [
   {
     kind: 'npm',
     title: '`npm start`',
-    needs: [{ program: 'npm', package: 'npm' }],
+    needs: [],
     argv: () => ['npm', 'start'],
     sexton: { codes: [0, 143] },
   },
   {
     kind: 'npm',
     title: '`npm start`, its script does not exec it',
-    needs: [{ program: 'npm', package: 'npm' }],
+    needs: [],
     argv: (site) => site.script(SH, [`cd ${site.dir}`, 'npm start', 'echo ended']),
     sexton: { codes: [143] },
   },
@@ -108,7 +106,7 @@ const NODE_ROWS: readonly Row[] = [
     ({ kind, title, needs, argv, sexton }): Row => ({
       kind,
       title,
-      needs: [NODE, ...needs],
+      needs,
       ...aboutServers('app'),
       prepare: (site) => {
         site.program('server.cjs');
@@ -128,7 +126,7 @@ const NODE_ROWS: readonly Row[] = [
   {
     kind: 'node cluster',
     title: 'node: `cluster` with 2 workers',
-    needs: [NODE],
+    needs: [],
     ...aboutAnswer(),
     prepare: (site) => ({ argv: ['node', site.program('cluster.cjs'), site.host, String(PORT)] }),
     sexton: { codes: [0] },

@@ -10,7 +10,6 @@ export const NGINX: Program = { program: '/usr/sbin/nginx', package: 'nginx-ligh
 const PHP: Program = { program: '/usr/sbin/php-fpm8.2', package: 'php8.2-fpm' };
 const HAPROXY: Program = { program: '/usr/sbin/haproxy', package: 'haproxy' };
 export const APACHE: Program = { program: '/usr/sbin/apache2', package: 'apache2' };
-const NODE: Program = { program: 'node', package: 'nodejs' };
 const TOMCAT_HOME = '/usr/share/tomcat10';
 const TOMCAT: Program = { program: `${TOMCAT_HOME}/bin/catalina.sh`, package: 'tomcat10 default-jre-headless' };
 
@@ -96,7 +95,7 @@ const WEB: readonly Row[] = [
   {
     kind: 'nginx',
     title: 'nginx behind a script, an answer under way, stopped by QUIT',
-    needs: [NGINX, NODE],
+    needs: [NGINX],
     ...aboutAnswer(),
     signal: 'SIGQUIT',
     prepare: async (site) => {
@@ -118,7 +117,7 @@ const WEB: readonly Row[] = [
   {
     kind: 'haproxy',
     title: 'haproxy -W, its script execs it, an answer under way, stopped by USR1',
-    needs: [HAPROXY, NODE],
+    needs: [HAPROXY],
     ...aboutAnswer(),
     signal: 'SIGUSR1',
     prepare: async (site) => {
@@ -130,7 +129,7 @@ const WEB: readonly Row[] = [
   {
     kind: 'haproxy',
     title: 'haproxy -W, its script does not exec it, stopped by USR1',
-    needs: [HAPROXY, NODE],
+    needs: [HAPROXY],
     ...aboutAnswer(),
     signal: 'SIGUSR1',
     prepare: async (site) => {
@@ -142,7 +141,7 @@ const WEB: readonly Row[] = [
   {
     kind: 'squid',
     title: '`squid --foreground`, its script does not exec it',
-    needs: [{ program: '/usr/sbin/squid', package: 'squid' }, NODE],
+    needs: [{ program: '/usr/sbin/squid', package: 'squid' }],
     ...aboutAnswer(),
     workMs: 6_000,
     prepare: async (site) => {
