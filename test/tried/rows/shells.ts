@@ -162,6 +162,30 @@ const SERVERS: readonly Script[] = [
   },
   {
     kind: 'trap',
+    title: 'bash: `trap "kill %1" TERM; server & wait; trap - TERM; wait`',
+    lines: (site) => [`${server(site)} &`, "trap 'kill %1' TERM", 'wait %1', 'trap - TERM', 'wait %1'],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: `trap "kill %1" TERM; server & wait`, which does not wait again',
+    lines: (site) => ["trap 'kill %1' TERM", `${server(site)} &`, 'wait'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: `trap "kill $(jobs -p)" EXIT; server & wait`',
+    lines: (site) => ["trap 'kill $(jobs -p)' EXIT", `${server(site)} &`, 'wait'],
+    sexton: { codes: [143] },
+  },
+  {
+    kind: 'trap',
+    title: 'bash: `trap "exit 0" TERM; server & wait`, which does not pass it on',
+    lines: (site) => ['trap "exit 0" TERM', `${server(site)} &`, 'wait'],
+    sexton: { codes: [0] },
+  },
+  {
+    kind: 'trap',
     title: 'bash: a trap for its daemon, `sleep infinity` in front',
     lines: (site) => [
       `( setsid ${server(site)} & )`,
@@ -201,6 +225,23 @@ const OTHERS: readonly Row[] = [
     workMs: 0,
     judge: () => ({ whole: 0, of: 0, text: 'nothing to lose' }),
     sexton: { codes: [143] },
+  },
+  {
+    kind: 'no handler',
+    title: 'a job without a handler',
+    needs: [PYTHON],
+    ...aboutJobs(['job']),
+    prepare: (site) => ({ argv: job(site).split(' ') }),
+    // An init passes TERM on, and a program without a handler dies of it, unless it is PID 1 itself.
+    sexton: { rank: 'lost', codes: [143] },
+  },
+  {
+    kind: 'no handler',
+    title: 'bash: `job; echo ended`, no trap',
+    needs: [PYTHON],
+    ...aboutJobs(['job']),
+    prepare: (site) => ({ argv: site.script(BASH, [job(site), 'echo ended']) }),
+    sexton: { rank: 'lost', codes: [143] },
   },
   {
     kind: 'loop',
