@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 directory, server, names = os.environ["SCRATCH"], sys.argv[1], sys.argv[2:]
 leaves = names[0] == "leave"
@@ -17,4 +18,7 @@ def on_stop(_number, _frame):
 
 
 signal.signal(signal.SIGTERM, on_stop)
-sys.exit(max(rank.wait() for rank in ranks))
+# A signal just before a wait without a limit begins would be handled after it.
+while any(rank.poll() is None for rank in ranks):
+    time.sleep(0.05)
+sys.exit(max(rank.returncode for rank in ranks))

@@ -49,5 +49,6 @@ for number in (signal.SIGHUP, signal.SIGUSR1):
     signal.signal(number, on_reload)
 print("serving", name, flush=True)
 note("ready", str(os.getpid()))
+# A signal just before a long sleep begins would be handled after it.
 while True:
-    time.sleep(60)
+    time.sleep(0.05)

@@ -16,5 +16,6 @@ def on_stop(number, _frame):
 for number in (signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, on_stop)
 open(f"{directory}/begun", "w").close()
+# A signal just before a long sleep begins would be handled after it.
 while True:
-    time.sleep(60)
+    time.sleep(0.05)

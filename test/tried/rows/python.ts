@@ -81,6 +81,8 @@ const SERVERS: readonly Row[] = [
     title: 'gunicorn with 2 workers, its script execs it',
     needs: [GUNICORN],
     ...aboutAnswer(),
+    // A worker that just starts may miss the stop.
+    isReady: (site) => /Booting worker[\s\S]*Booting worker/.test(site.output()),
     prepare: (site) => ({ argv: site.script(BASH, [`exec ${gunicorn(site)}`]) }),
     sexton: { codes: [0] },
   },
@@ -89,6 +91,8 @@ const SERVERS: readonly Row[] = [
     title: 'gunicorn with 2 workers, its script does not exec it',
     needs: [GUNICORN],
     ...aboutAnswer(),
+    // A worker that just starts may miss the stop.
+    isReady: (site) => /Booting worker[\s\S]*Booting worker/.test(site.output()),
     prepare: (site) => ({ argv: site.script(BASH, [gunicorn(site), 'echo ended']) }),
     sexton: { codes: [143] },
   },
