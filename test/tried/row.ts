@@ -26,8 +26,8 @@ interface Tried {
   readonly needs: readonly Program[];
   /** Writes what the command needs, and starts what it needs besides. */
   readonly prepare: (site: Site) => Command | Promise<Command>;
-  /** Without it the row is ready when its command is a process. */
-  readonly isReady: (site: Site) => boolean | Promise<boolean>;
+  /** `runs`: whether a process of the container has that name. */
+  readonly isReady: (site: Site, runs: (name: string) => boolean) => boolean | Promise<boolean>;
 }
 
 /** A stop in the middle of work. */

@@ -1,7 +1,7 @@
 /** One row under one init: a PID namespace whose PID 1 gets a signal from outside, and KILL when its time is over. */
 import { statusOf } from '../helpers/container.ts';
 import { launchInNamespaces } from '../helpers/namespaces.ts';
-import { childrenOf, send } from '../helpers/process.ts';
+import { childrenOf, nameOf, send } from '../helpers/process.ts';
 import { waitFor, within } from '../helpers/wait.ts';
 import { GRACE_MS, type Outcome, type Reaction, type ReloadRow, type Row } from './row.ts';
 import { type OpenSite, openSite, type Site } from './site.ts';
@@ -116,7 +116,7 @@ async function launch(row: Row | ReloadRow, subject: Subject, { site, collect }:
   try {
     await waitFor(`${row.title} is ready (${subject})`, () => {
       if (hasEnded) throw new Error('the container has ended before it was ready');
-      return row.isReady(site);
+      return row.isReady(site, (name) => namesBelow(child.pid ?? 0).includes(name));
     });
   } catch (error) {
     await running.kill();
@@ -125,4 +125,9 @@ async function launch(row: Row | ReloadRow, subject: Subject, { site, collect }:
     });
   }
   return running;
+}
+
+/** Of all descendants. */
+function namesBelow(pid: number): string[] {
+  return childrenOf(pid).flatMap((child) => [nameOf(child), ...namesBelow(child)]);
 }

@@ -129,7 +129,7 @@ const POSTGRES_ROWS: readonly Row[] = [
     kind: 'postgres',
     title: 'postgres: `pg_ctl start`, a trap with `pg_ctl stop`, `tail -f /dev/null`',
     needs: [POSTGRESQL],
-    isReady: (site) => site.output().includes('database is up'),
+    isReady: (site, runs) => site.output().includes('database is up') && runs('tail'),
     workMs: 1_000,
     ...aboutSign(isShutDown),
     prepare: async (site) => {

@@ -1,5 +1,5 @@
 /** HUP and USR1, by which servers read their configuration again or open their logs again. */
-import type { Program, Reaction, ReloadRow } from '../row.ts';
+import type { Program, ReloadRow } from '../row.ts';
 import type { Site } from '../site.ts';
 import { POSTGRESQL, postgresData } from './databases.ts';
 import { BASH, job, PYTHON, SH, server } from './parts.ts';
@@ -14,7 +14,6 @@ interface Script {
   readonly lines: (site: Site) => readonly string[];
   readonly needs?: readonly Program[];
   readonly kind?: string;
-  readonly sexton?: (signal: Signal) => Reaction;
 }
 
 /** Servers that write a line when they have got the signal. */
@@ -68,13 +67,10 @@ const SCRIPTS: readonly Script[] = [
     kind: 'timeout',
     title: 'bash: `exec timeout 1h server`',
     lines: (site) => [`exec timeout 1h ${server(site)}`],
-    // timeout passes HUP on, and dies of USR1.
-    sexton: (signal) => (signal === 'SIGHUP' ? 'heard' : 'ignored'),
   },
 ];
 
-function scripted(script: Script, signal: Signal): ReloadRow {
-  const { title, shell = BASH, lines, needs = [], kind = 'shell', sexton = () => 'heard' } = script;
+function scripted({ title, shell = BASH, lines, needs = [], kind = 'shell' }: Script, signal: Signal): ReloadRow {
   return {
     kind,
     title: `${nameOf(signal)}, ${title}`,
@@ -83,7 +79,7 @@ function scripted(script: Script, signal: Signal): ReloadRow {
     prepare: (site) => ({ argv: site.script(shell, lines(site)) }),
     isReady: (site) => site.has('ready-app'),
     isHeard: (site) => site.output().includes(`reloaded app ${signal}`),
-    sexton: sexton(signal),
+    sexton: 'heard',
   };
 }
 

@@ -14,6 +14,8 @@ interface Script {
   readonly names?: readonly string[];
   readonly needs?: Row['needs'];
   readonly signal?: NodeJS.Signals;
+  /** What has to run besides the servers before the stop begins. */
+  readonly besides?: string;
   readonly sexton: Row['sexton'];
 }
 
@@ -26,13 +28,16 @@ function script({
   names = ['app'],
   needs = [],
   signal = 'SIGTERM',
+  besides,
   sexton,
 }: Script): Row {
+  const about = aboutServers(...names);
   return {
     kind,
     title,
     needs: [PYTHON, ...needs],
-    ...aboutServers(...names),
+    ...about,
+    isReady: async (site, runs) => (await about.isReady(site, runs)) && (besides === undefined || runs(besides)),
     signal,
     prepare: (site) => ({ argv: site.script(shell, lines(site)) }),
     sexton,
@@ -89,7 +94,7 @@ const SERVERS: readonly Script[] = [
     title: 'bash: `server; echo ended`, stopped by INT',
     lines: (site) => [server(site), 'echo ended'],
     signal: 'SIGINT',
-    sexton: { rank: 'lost', codes: [137] },
+    sexton: { codes: [0] },
   },
   {
     kind: 'shell without exec',
@@ -123,18 +128,21 @@ const SERVERS: readonly Script[] = [
     kind: 'background',
     title: 'bash: `setsid server & sleep infinity`',
     lines: (site) => [`setsid ${server(site)} &`, 'sleep infinity'],
+    besides: 'sleep',
     sexton: { codes: [143] },
   },
   {
     kind: 'background',
     title: 'bash: `server & exec sleep infinity`',
     lines: (site) => [`${server(site)} &`, 'exec sleep infinity'],
+    besides: 'sleep',
     sexton: { codes: [143] },
   },
   {
     kind: 'background',
     title: 'bash: a daemon, then `tail -f /dev/null`',
     lines: (site) => [`( setsid ${server(site)} & )`, 'tail -f /dev/null'],
+    besides: 'tail',
     sexton: { codes: [143] },
   },
   {
@@ -188,10 +196,11 @@ const SERVERS: readonly Script[] = [
     kind: 'trap',
     title: 'bash: a trap for its daemon, `sleep infinity` in front',
     lines: (site) => [
-      `( setsid ${server(site)} & )`,
       `trap 'pkill -F ${site.path('ready-app')}; while kill -0 $(cat ${site.path('ready-app')}) 2>/dev/null; do sleep 0.1; done; exit 0' TERM`,
+      `( setsid ${server(site)} & )`,
       'sleep infinity',
     ],
+    besides: 'sleep',
     sexton: { codes: [0] },
   },
   {
@@ -220,8 +229,8 @@ const OTHERS: readonly Row[] = [
     kind: 'loop',
     title: 'bash: `while :; do sleep 1; done`',
     needs: [],
-    prepare: (site) => ({ argv: site.script(BASH, [`touch ${site.path('up')}`, 'while :; do sleep 1; done']) }),
-    isReady: (site) => site.has('up'),
+    prepare: (site) => ({ argv: site.script(BASH, ['while :; do sleep 1; done']) }),
+    isReady: (_site, runs) => runs('sleep'),
     workMs: 0,
     judge: () => ({ whole: 0, of: 0, text: 'nothing to lose' }),
     sexton: { codes: [143] },
@@ -258,15 +267,10 @@ const OTHERS: readonly Row[] = [
     title: 'bash: `set -e`, a loop with `sleep 2`, a trap that ends it, then the job',
     needs: [PYTHON],
     ...aboutJobs(['job']),
-    isReady: (site) => site.has('up'),
+    isReady: (_site, runs) => runs('sleep'),
     workMs: 5_000,
     prepare: (site) => ({
-      argv: site.script(BASH, [
-        'set -e',
-        "trap 'stop=1' TERM",
-        `while [ -z "$stop" ]; do touch ${site.path('up')}; sleep 2; done`,
-        job(site),
-      ]),
+      argv: site.script(BASH, ['set -e', "trap 'stop=1' TERM", 'while [ -z "$stop" ]; do sleep 2; done', job(site)]),
     }),
     sexton: { codes: [0] },
   },
@@ -275,9 +279,9 @@ const OTHERS: readonly Row[] = [
     title: 'bash: `trap "exit 0" TERM; sleep infinity`',
     needs: [],
     prepare: (site) => ({
-      argv: site.script(BASH, ['trap "exit 0" TERM', `touch ${site.path('up')}`, 'sleep infinity']),
+      argv: site.script(BASH, ['trap "exit 0" TERM', 'sleep infinity']),
     }),
-    isReady: (site) => site.has('up'),
+    isReady: (_site, runs) => runs('sleep'),
     workMs: 0,
     judge: () => ({ whole: 0, of: 0, text: 'nothing to lose' }),
     sexton: { codes: [0] },

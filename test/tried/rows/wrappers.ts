@@ -65,11 +65,10 @@ const WRAPPERS: readonly Wrapper[] = [
   },
   {
     kind: 'script',
-    title: '`script -qc server`',
+    title: '`script -qc "exec server"`',
     needs: [{ program: '/usr/bin/script', package: 'bsdutils' }],
-    argv: (site) => ['script', '-qc', server(site), site.path('typescript')],
-    // It sends KILL to its child 2 s after TERM.
-    sexton: { rank: 'lost', codes: [0] },
+    argv: (site) => ['script', '-qc', `exec ${server(site)}`, site.path('typescript')],
+    sexton: { codes: [0] },
   },
   {
     kind: 'strace',
