@@ -61,6 +61,8 @@ const CELERY_ROWS = WORKERS.map(
   ({ title, lines, sexton }): Row => ({
     title,
     ...aboutJobs(['1', '2'], 'tasks'),
+    // A warm shutdown looks at its pool once a second.
+    workMs: 5_000,
     ...celery(lines),
     begin: async (site) => {
       await site.run(PYTHON.program, '-c', 'import tasks; [tasks.slow.delay(number) for number in (1, 2)]');
