@@ -40,8 +40,8 @@ export interface Row extends Tried {
   /** Until KILL from outside; `GRACE_MS` without it. */
   readonly graceMs?: number;
   readonly judge: (site: Site) => Work | Promise<Work>;
-  /** What the test holds: the rank, `clean` without it, and one of the exit codes. */
-  readonly sexton: { readonly rank?: Rank; readonly codes: readonly number[] };
+  /** What the test holds: one of the ranks, `clean` without them, and one of the exit codes. */
+  readonly sexton: { readonly ranks?: readonly Rank[]; readonly codes: readonly number[] };
 }
 
 /** A signal that is no stop. */

@@ -13,11 +13,12 @@ const needsRoot = process.getuid?.() === 0 ? false : 'needs root';
 describe('a stop under sexton', { concurrency: 5 }, () => {
   for (const row of ROWS) {
     test(row.title, { skip: needsRoot || whatLacks(row) }, async () => {
-      const { rank = 'clean', codes } = row.sexton;
+      const { ranks = ['clean'], codes } = row.sexton;
       const { result, output } = await tryStop(row, 'sexton');
       const found = rankOf(row, result);
       // A machine may stand still for seconds, so an end that only came late is none that a test can hold.
-      assert.equal(found === 'late' ? 'clean' : found, rank, `${JSON.stringify(result)}\n${output}`);
+      const rank = found === 'late' ? 'clean' : found;
+      assert.ok(ranks.includes(rank), `${rank}: ${JSON.stringify(result)}\n${output}`);
       assert.ok(codes.includes(result.code), `${result.code} is not in ${codes}\n${output}`);
     });
   }

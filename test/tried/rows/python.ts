@@ -158,6 +158,22 @@ const SERVERS: readonly Row[] = [
   },
 ];
 
+/** As images with several servers have them. */
+const SEVERAL: Row = {
+  kind: 'several servers',
+  title: 'bash: `gunicorn & server & wait -n`',
+  needs: [GUNICORN, PYTHON],
+  ...aboutAnswer(),
+  isReady: (site) => /Booting worker[\s\S]*Booting worker/.test(site.output()) && site.has('ready-app'),
+  prepare: (site) => ({ argv: site.script(BASH, [`${gunicorn(site)} &`, `${server(site)} &`, 'wait -n']) }),
+  judge: async (site) => {
+    const [isWhole, isClean] = [await site.answer(), site.read('end-app') === 'clean\n'];
+    const text = `answer ${isWhole ? 'whole' : 'cut'}, server ${isClean ? 'clean' : 'cut'}`;
+    return { whole: Number(isWhole) + Number(isClean), of: 2, text };
+  },
+  sexton: { codes: [143] },
+};
+
 const POOLS = (
   [
     ['multiprocessing', 'Python: `multiprocessing.Pool`, closed and joined at the stop', 'multiprocessing'],
@@ -209,7 +225,8 @@ const LAUNCHERS: readonly Row[] = [
     prepare: (site) => ({
       argv: [PYTHON.program, site.program('ranks.py'), site.program('server.py'), 'leave', '0', '1'],
     }),
-    sexton: { rank: 'lost', codes: [0] },
+    // Its ranks are told again as roots. Two signals may also come as one.
+    sexton: { ranks: ['lost', 'cut', 'clean'], codes: [0] },
   },
 ];
 
@@ -241,4 +258,4 @@ const RUNNERS: readonly Row[] = [
   },
 ];
 
-export const PYTHON_ROWS: readonly Row[] = [...CELERY_ROWS, ...SERVERS, ...POOLS, ...LAUNCHERS, ...RUNNERS];
+export const PYTHON_ROWS: readonly Row[] = [...CELERY_ROWS, ...SERVERS, SEVERAL, ...POOLS, ...LAUNCHERS, ...RUNNERS];

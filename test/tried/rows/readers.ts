@@ -94,6 +94,23 @@ const READERS: readonly Reader[] = [
     sexton: { codes: [143] },
   },
   {
+    kind: 'Python parent',
+    title: 'Python: a parent without a handler that reads the output of its server',
+    lines: (site) => {
+      const words = JSON.stringify(server(site).split(' '));
+      const parent = [
+        'import subprocess',
+        `child = subprocess.Popen(${words}, stdout=subprocess.PIPE, text=True)`,
+        'for line in child.stdout:',
+        '    print(line, end="", flush=True)',
+        '',
+      ];
+      return [`exec ${PYTHON.program} ${site.write('parent.py', parent.join('\n'))}`];
+    },
+    // The parent dies of TERM, and with it goes the only reader.
+    sexton: { ranks: ['lost'], codes: [143] },
+  },
+  {
     kind: 'awk',
     title: '`exec > >(awk ..); server & wait`',
     lines: (site) => ["exec > >(awk '{ print; fflush() }') 2>&1", `${server(site)} &`, 'wait'],

@@ -109,7 +109,13 @@ const DAEMONS: readonly Row[] = [
       site.write('cron.d/job', `@reboot root ${job}\n`);
       return {
         argv: ['cron', '-f'],
-        mounts: ['mount -t tmpfs none /run', `mount --bind ${site.path('cron.d')} /etc/cron.d`],
+        // Nothing of this machine's own is due.
+        mounts: [
+          'mount -t tmpfs none /run',
+          'mount -t tmpfs none /var/spool/cron',
+          `mount --bind ${site.write('crontab', '')} /etc/crontab`,
+          `mount --bind ${site.path('cron.d')} /etc/cron.d`,
+        ],
       };
     },
     sexton: { codes: [143] },

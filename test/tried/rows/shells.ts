@@ -178,13 +178,15 @@ const SERVERS: readonly Script[] = [
     kind: 'trap',
     title: 'bash: `trap "kill %1" TERM; server & wait`, which does not wait again',
     lines: (site) => ["trap 'kill %1' TERM", `${server(site)} &`, 'wait'],
-    sexton: { codes: [143] },
+    // The trap tells the server, and ends bash at once. Two signals may also come as one.
+    sexton: { ranks: ['lost', 'clean'], codes: [143] },
   },
   {
     kind: 'trap',
     title: 'bash: `trap "kill $(jobs -p)" EXIT; server & wait`',
     lines: (site) => ["trap 'kill $(jobs -p)' EXIT", `${server(site)} &`, 'wait'],
-    sexton: { codes: [143] },
+    // The trap tells the server, and ends bash at once. Two signals may also come as one.
+    sexton: { ranks: ['lost', 'clean'], codes: [143] },
   },
   {
     kind: 'trap',
@@ -207,7 +209,7 @@ const SERVERS: readonly Script[] = [
     kind: 'trap',
     title: 'bash: a trap, the server in front',
     lines: (site) => ["trap 'echo cleaning up; exit 0' TERM", server(site)],
-    sexton: { rank: 'lost', codes: [137] },
+    sexton: { ranks: ['lost'], codes: [137] },
   },
   {
     kind: 'trap',
@@ -242,7 +244,7 @@ const OTHERS: readonly Row[] = [
     ...aboutJobs(['job']),
     prepare: (site) => ({ argv: job(site).split(' ') }),
     // An init passes TERM on, and a program without a handler dies of it, unless it is PID 1 itself.
-    sexton: { rank: 'lost', codes: [143] },
+    sexton: { ranks: ['lost'], codes: [143] },
   },
   {
     kind: 'no handler',
@@ -250,7 +252,7 @@ const OTHERS: readonly Row[] = [
     needs: [PYTHON],
     ...aboutJobs(['job']),
     prepare: (site) => ({ argv: site.script(BASH, [job(site), 'echo ended']) }),
-    sexton: { rank: 'lost', codes: [143] },
+    sexton: { ranks: ['lost'], codes: [143] },
   },
   {
     kind: 'loop',

@@ -89,6 +89,13 @@ const WRAPPERS: readonly Wrapper[] = [
     sexton: { codes: [143] },
   },
   {
+    kind: 'tini inside',
+    title: '`tini -- bash script`, which does not exec the server',
+    needs: [{ program: '/usr/bin/tini', package: 'tini' }],
+    argv: (site) => ['tini', '--', ...site.script(BASH, [server(site), 'echo ended'])],
+    sexton: { codes: [143] },
+  },
+  {
     kind: 'Perl parent',
     title: 'Perl: `system(server)`',
     needs: [{ program: '/usr/bin/perl', package: 'perl-base' }],
