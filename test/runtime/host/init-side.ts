@@ -15,7 +15,13 @@ export function eventFields(event: HostEvent): string[] {
     case 'signal':
       return ['signal', ...base, String(event.signal), String(event.senderPid), event.fromTerminal ? '1' : '0'];
     case 'forwarded':
-      return ['forwarded', ...base, String(event.signal), String(event.as), ...[event.senderPid, event.receiverPid].map(String)];
+      return [
+        'forwarded',
+        ...base,
+        String(event.signal),
+        String(event.as),
+        ...[event.senderPid, event.receiverPid].map(String),
+      ];
     case 'spawned':
       return ['spawned', ...base, String(event.id), String(event.pid)];
     case 'spawnFailed':
@@ -35,7 +41,12 @@ export function eventFields(event: HostEvent): string[] {
     case 'endWritten':
       return ['end-written', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
     case 'stopSent':
-      return ['stop-sent', ...base, ...[event.id, event.signal].map(String), ...[event.isByMains ? '1' : '0', event.wall, String(event.receiverPid)]];
+      return [
+        'stop-sent',
+        ...base,
+        ...[event.id, event.signal].map(String),
+        ...[event.isByMains ? '1' : '0', event.wall, String(event.receiverPid)],
+      ];
     case 'rootsGone':
       return ['roots-gone', ...base, String(event.id)];
     case 'told': {
