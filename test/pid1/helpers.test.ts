@@ -65,7 +65,7 @@ describe('commands of hooks and probes', { concurrency: atOnce(2) }, () => {
       const lines = linesOf(container);
       assert.equal(lines.filter((it) => it.includes('forged')).length, 1, lines.join('\n'));
       for (const line of lines) {
-        if (format === 'text') assert.match(line, /^\d\d:\d\d:\d\d\.\d{3}Z (info|warn) {2}app: [a-z]/);
+        if (format === 'text') assert.match(line, /^\d\d:\d\d:\d\d\.\d{3}Z (info|warn) {2}app: (TERM to )?[a-z]/);
         else assert.equal(JSON.parse(line).member, 'app');
       }
     });

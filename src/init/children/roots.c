@@ -132,7 +132,7 @@ static bool has(uint64_t mask, int number) { return mask >> (number - 1) & 1; }
 /* Also by default: signal(7). */
 static bool ignores(const struct dispositions *dispositions, int number) {
   bool by_default = number == SIGWINCH || number == SIGURG || number == SIGCHLD || number == SIGCONT;
-  return has(dispositions->ignored, number) || (by_default && !has(dispositions->caught, number));
+  return has(dispositions->ignored, number) || (by_default && !has(dispositions->caught | dispositions->blocked, number));
 }
 
 /*
@@ -165,7 +165,7 @@ struct waited {
  */
 static bool list_waited(void *with, pid_t pid) {
   struct waited *waited = with;
-  struct dispositions dispositions = {0, 0};
+  struct dispositions dispositions = {0, 0, 0};
   char program[MAX_PROGRAM_BYTES], words[256];
   bool has_writer;
   read_program(pid, program);
@@ -196,7 +196,7 @@ static bool visit_member(void *with, pid_t pid) {
 /* Tells a process, or its children in its place where it would pass nothing on. */
 static void visit(struct init *init, pid_t pid, enum why why, const char *of, int depth) {
   int number = init->rung.signal;
-  struct dispositions dispositions = {0, 0};
+  struct dispositions dispositions = {0, 0, 0};
   struct waited waited = {.count = 0};
   char program[MAX_PROGRAM_BYTES];
   if (depth == 0 || is_told(init, pid)) return;
@@ -394,13 +394,13 @@ static bool pass_on_to_member(void *with, pid_t pid) {
  * ask for a reload or a report: a PID 1 without a handler survives them, and so does the command. False: there is none.
  */
 static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth) {
-  struct dispositions dispositions = {0, 0};
+  struct dispositions dispositions = {0, 0, 0};
   struct process process = {.pid = pid, .parent = init->self.pid};
   struct family family = {.init = init, .depth = depth, .number = number};
   char program[MAX_PROGRAM_BYTES];
   if (depth == 0) return false;
   bool is_seen = read_process(pid, &process) && read_dispositions(pid, &dispositions);
-  bool catches = !is_seen || has(dispositions.caught, number), is_reload = is_among_reloads(number);
+  bool catches = !is_seen || has(dispositions.caught | dispositions.blocked, number), is_reload = is_among_reloads(number);
   read_program(pid, program);
   bool passes_nothing_on = is_among(program, WRAPPERS);
   if (passes_nothing_on || (!catches && (is_reload || is_among(program, SHELLS)))) {

@@ -168,6 +168,7 @@ static uint64_t mask_after(const char *status, const char *word) {
 bool read_dispositions(pid_t pid, struct dispositions *dispositions) {
   char status[4096];
   if (!read_of(pid, "/status", status, sizeof status)) return false;
+  dispositions->blocked = mask_after(status, "\nSigBlk:\t");
   dispositions->ignored = mask_after(status, "\nSigIgn:\t");
   dispositions->caught = mask_after(status, "\nSigCgt:\t");
   return true;

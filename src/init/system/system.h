@@ -97,9 +97,9 @@ bool visit_processes(bool (*visit)(void *with, const struct process *process), v
 /* Visits each child of this process that is no zombie until `visit` returns false. It finds none without /proc. */
 void visit_children(pid_t parent, bool (*visit)(void *with, pid_t pid), void *with);
 
-/* Bit n-1 stands for signal n. */
+/* Bit n-1 stands for signal n. A program may take the blocked ones by sigwait(3) or a signalfd. */
 struct dispositions {
-  uint64_t ignored, caught;
+  uint64_t ignored, caught, blocked;
 };
 
 bool read_dispositions(pid_t pid, struct dispositions *dispositions);

@@ -55,7 +55,7 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
 }
 
 const NO_NODE =
-  'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind, or the termination log is to be written';
+  'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind unasked, or the termination log is to be written';
 
 /** Init does this in src/init/children/roots.c, and src/runtime/host/execa.ts where there is none. */
 function whomStopReaches({ member, host: { signalTo } }: RunConfig, isWithoutInit: boolean): string {
