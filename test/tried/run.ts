@@ -4,7 +4,7 @@
  * them stand the rows in which sexton is worse than no init or tini, or not the best. It needs root.
  *
  * Rows whose programs are not installed are named and left out. FILE keeps all cells from run to run, so that the inits
- * can be measured one after the other. `--verbose` adds what the containers wrote.
+ * can be measured one after the other. `--under none` prints it. `--verbose` adds what the containers wrote.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

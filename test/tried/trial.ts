@@ -127,7 +127,7 @@ async function launch(row: Row | ReloadRow, subject: Subject, { site, collect }:
   return running;
 }
 
-/** Of all descendants. */
+/** The names of all descendants. */
 function namesBelow(pid: number): string[] {
   return childrenOf(pid).flatMap((child) => [nameOf(child), ...namesBelow(child)]);
 }

@@ -151,7 +151,8 @@ const DAEMONS: readonly Row[] = [
     prepare: (site) => ({
       argv: site.script(BASH, [`xvfb-run -n ${site.freePort} ${chromium(site).join(' ')}`, 'echo ended']),
     }),
-    sexton: { codes: [143] },
+    // Both are told at once when xvfb-run has ended, and the X server may be the first to end.
+    sexton: { ranks: ['lost', 'clean'], codes: [143] },
   },
   ...(
     [
