@@ -1,6 +1,6 @@
 /** Whom a rung of the stop ladder reaches, and whom a signal that is no stop. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
@@ -17,7 +17,7 @@ function layServer(bench: Bench, name = 'server', ends = ['SIGTERM', 'SIGINT']):
   writeFileSync(
     path,
     `const { writeSync } = require('fs');
-     const say = (text) => writeSync(1, '${name} ' + text + '\n');
+     const say = (text) => writeSync(1, '${name} ' + text + '\\n');
      for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGTERM', 'SIGINT']) process.on(signal, () => say('heard ' + signal));
      for (const signal of ${JSON.stringify(ends)}) process.on(signal, () => { say('stops'); process.exit(7); });
      setInterval(() => {}, 1000);
@@ -39,7 +39,7 @@ onBench('what ignores the signal is looked through', async (bench) => {
   const { init, supervisor } = await up(bench, `trap "" TERM; ${layServer(bench)}; exit 3`);
   rung(supervisor, SIGTERM);
   await init.says('server stops');
-  assert.equal(await toldOf(supervisor), '1 through node dash');
+  assert.match(await toldOf(supervisor), /^1 through node \w*sh$/);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
 });
 
@@ -203,6 +203,7 @@ onBench('HUP, USR1 and USR2 do not end a command that has no use for them, and i
 onBench('a command of another user is reported, and a KILL that is refused ends it for init', async (bench, t) => {
   if (!isRoot || existsSync('/usr/bin/setpriv') === false) return t.skip('needs root and setpriv');
   const user = ['setpriv', '--reuid', '12345', '--regid', '12345', '--clear-groups', '--inh-caps=-all'];
+  for (const path of [bench.dir, bench.path('control')]) chmodSync(path, 0o777);
   const other = bench.path('other');
   writeFileSync(other, readFileSync('/usr/bin/setpriv'), { mode: 0o4755 });
   const command = [other, '--reuid', '12346', '--regid', '12346', '--clear-groups', 'sh', '-c', `echo up; ${STAY}`];

@@ -75,8 +75,10 @@ void report_gone_roots(struct init *init) {
     init->children.check_at = now_ms() + ROOTS_CHECK_MS;
     return;
   }
+  report_told(init);
   push(&init->queue, (struct event){.kind = EV_ROOTS_GONE, .id = child->id});
   child->id = 0;
+  init->rung.walk_at = NEVER;
 }
 
 /*

@@ -120,12 +120,13 @@ static void tell(struct init *init, pid_t pid, enum why why, const char *of) {
   if (tally->count++ > 0) return;
   tally->pid = pid;
   strcpy(tally->name, process.name);
+  if (strcmp(process.name, "MainThread") == 0) read_program(pid, tally->name); /* Node names its thread so */
   strcpy(tally->of, of);
 }
 
 /* They pass no signal on, or KILL what they have started 2 s later. */
 static const char WRAPPERS[] = "su runuser sudo sudo-rs doas unshare nsenter script";
-static const char SHELLS[] = "sh bash dash ash ksh mksh zsh";
+static const char SHELLS[] = "sh bash dash ash ksh mksh zsh", IDLERS[] = "sleep tail cat";
 
 static bool has(uint64_t mask, int number) { return mask >> (number - 1) & 1; }
 
@@ -148,13 +149,13 @@ static bool is_idle(const char *program, const char *words, const char *end) {
     sleeps_long = sleeps_long || digits > 1 || word[0] > '5' || is_among(word + digits, "m h d");
     has_file = has_file || (!is_flag && word[0] != '-');
   }
-  if (strcmp(program, "sleep") == 0) return sleeps_long;
-  return strcmp(program, "tail") == 0 ? follows : strcmp(program, "cat") == 0 && !has_file;
+  if (!is_among(program, IDLERS)) return false;
+  return program[0] == 's' ? sleeps_long : program[0] == 't' ? follows : !has_file;
 }
 
 /* The children that are told together with their shell. */
 struct waited {
-  bool for_all;
+  bool for_all, all_ignore_int;
   size_t count;
   pid_t pids[16];
 };
@@ -172,7 +173,8 @@ static bool list_waited(void *with, pid_t pid) {
   size_t length = read_words(pid, words, sizeof words);
   if (!waited->for_all && (length == 0 || !is_idle(program, words, words + length))) return true;
   if (has_pipe_as_input(pid, &has_writer)) return true;
-  if (!read_dispositions(pid, &dispositions) || has(dispositions.ignored, SIGINT)) return true;
+  if (!read_dispositions(pid, &dispositions)) return true;
+  if (has(dispositions.ignored, SIGINT) && !waited->all_ignore_int) return true;
   waited->pids[waited->count++] = pid;
   return waited->count < sizeof waited->pids / sizeof *waited->pids;
 }
@@ -208,6 +210,7 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
     if (family.count > 0) return;
   }
   /* While it waits a shell catches INT without a trap, too: it dies of it if its child does, as at a terminal. */
+  waited.all_ignore_int = has(dispositions.ignored, SIGINT); /* as in a script that was itself started with & */
   waited.for_all = number == SIGINT && !has(dispositions.caught, SIGTERM);
   bool has_trap = is_among(program, SHELLS) && has(dispositions.caught, number);
   if (has_trap) visit_children(pid, list_waited, &waited);
@@ -222,6 +225,7 @@ static bool visit_root(void *with, pid_t pid) {
   struct roots *roots = with;
   struct init *init = roots->init;
   bool has_writer, is_killed = init->rung.signal == SIGKILL;
+  char program[MAX_PROGRAM_BYTES];
   if (is_own(init, pid)) return true;
   if (!is_killed && !is_told(init, pid) && has_pipe_as_input(pid, &has_writer)) {
     roots->have_readers = true;
@@ -230,7 +234,8 @@ static bool visit_root(void *with, pid_t pid) {
     return true;
   }
   roots->are_others = true;
-  if (!is_killed && init->rung.trapped_until > now_ms()) return true;
+  read_program(pid, program);
+  if (!is_killed && init->rung.trapped_until > now_ms() && !is_among(program, IDLERS)) return true;
   if (is_killed) signal_process(pid, 0, SIGKILL);
   else visit(init, pid, WHY_LEFT, "", MAX_DEPTH);
   return true;
@@ -332,7 +337,7 @@ void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at)
   struct rung *rung = &init->rung;
   const struct child *child = &init->children.child;
   bool is_further = rung->signal != 0, is_groups = rung->to == TO_GROUP || !sees_roots(init);
-  if (child->id == 0) return;
+  if (child->id == 0 || (rung->signal == SIGKILL && number != SIGKILL)) return;
   if (!is_further) forget_all_told(rung);
   rung->signal = number;
   rung->late_at = late_at;

@@ -28,6 +28,7 @@ void reap(struct init *init) {
   struct children *children = &init->children;
   int status;
   init->has_to_reap = false;
+  report_told(init); /* before the ends that follow from it */
   /* What a process says last is there before its end. */
   if (polled_notifications(init) != -1) read_notification(init);
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
