@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { send } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
 import { attend, type Bench, begin, canUnshare, onBench, PID_NAMESPACE, type Scene, shell } from './scripted.ts';
@@ -206,14 +207,26 @@ onBench('a command of another user is reported, and a KILL that is refused ends 
   for (const path of [bench.dir, bench.path('control')]) chmodSync(path, 0o777);
   const other = bench.path('other');
   writeFileSync(other, readFileSync('/usr/bin/setpriv'), { mode: 0o4755 });
-  const command = [other, '--reuid', '12346', '--regid', '12346', '--clear-groups', 'sh', '-c', `echo up; ${STAY}`];
+  const command = [
+    other,
+    '--reuid',
+    '12346',
+    '--regid',
+    '12346',
+    '--clear-groups',
+    'sh',
+    '-c',
+    'echo up; exec sleep 1000',
+  ];
   const { init, supervisor } = await attend(bench, ['--', ...command], { launcher: user });
   await init.says('up');
-  await supervisor.expect('spawned');
+  const [, pid] = await supervisor.expect('spawned');
   rung(supervisor, SIGTERM);
-  await waitFor('it is said', () => /not permitted to signal sh \(pid \d+, of user 12346\)/.test(init.stderr()));
+  await waitFor('it is said', () => /not permitted to signal sleep \(pid \d+, of user 12346\)/.test(init.stderr()));
   supervisor.commit('kill', 1, SIGKILL);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', '9', '0']);
+  assert.ok(send(Number(pid), 'SIGKILL'), 'it lives');
+  await supervisor.expect('roots-gone');
 });
 
 async function up(bench: Bench, script: string, line = 'server is up'): Promise<Scene> {
