@@ -31,10 +31,17 @@ const OTHER_FLAGS: Readonly<Record<string, readonly string[]>> = {
   npm: ['global', 'silent'],
   'sha256sum, git': ['check', 'quiet', 'short'],
   'tini, dumb-init': ['single-child', 'rewrite', 'verbose', 'help', 'version', 'init'],
-  'servers and sidecars': ['hook-master-start', 'graceful-timeout', 'quitquitquit', 'health-check', 'drain-time-s'],
+  'servers and sidecars': [
+    'hook-master-start',
+    'graceful-timeout',
+    'quitquitquit',
+    'health-check',
+    'drain-time-s',
+    'foreground',
+  ],
   'inference servers': ['enable-metrics', 'metrics', 'exit-timeout-secs'],
   curl: ['unix-socket'],
-  'setpriv, unshare': ['reuid', 'regid', 'clear-groups', 'no-new-privs', 'bounding-set', 'net'],
+  'setpriv, unshare': ['reuid', 'regid', 'clear-groups', 'no-new-privs', 'bounding-set', 'net', 'fork'],
   'programs of build and test': 'arch cluster icu picture grep minutes rounds runs seed trace'.split(' '),
 };
 const FOREIGN = new Set(Object.values(OTHER_FLAGS).flat());

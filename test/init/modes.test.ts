@@ -30,24 +30,21 @@ onBench('C04 init reports the earlier death of its parent at once, and only once
   await supervisor.closed();
 });
 
-onBench(
-  'C04 with signal-to first init forwards signals to the first process only, and then to what it leaves',
-  async (bench) => {
-    const stay = 'while :; do sleep 1000 & wait $!; done';
-    const second = `sh -c 'trap "echo second got TERM; exit" TERM; echo up; ${stay}' &`;
-    const init = bench.start(shell(`${second} trap "exit 7" TERM; ${stay}`));
-    const supervisor = await init.supervisor();
-    await init.says('up');
-    await supervisor.expect('spawned');
-    await applied(supervisor, 'signal-to', 1, 1, 'fallback', 1, 15, 0, 1, 0, 0);
-    await supervisor.kill();
-    for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
-    await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
-    assert.ok(send(init.pid, 'SIGTERM'));
-    assert.deepEqual(await init.ended, { code: 7, signal: null });
-    assert.equal(init.stdout(), 'up\nsecond got TERM\n');
-  },
-);
+onBench('C04 signal-to first: the first process gets signals, and then what it leaves', async (bench) => {
+  const stay = 'while :; do sleep 1000 & wait $!; done';
+  const second = `sh -c 'trap "echo second got TERM; exit" TERM; echo up; ${stay}' &`;
+  const init = bench.start(shell(`${second} trap "exit 7" TERM; ${stay}`));
+  const supervisor = await init.supervisor();
+  await init.says('up');
+  await supervisor.expect('spawned');
+  await applied(supervisor, 'signal-to', 1, 1, 'fallback', 1, 15, 0, 1, 0, 0);
+  await supervisor.kill();
+  for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
+  await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
+  assert.ok(send(init.pid, 'SIGTERM'));
+  assert.deepEqual(await init.ended, { code: 7, signal: null });
+  assert.equal(init.stdout(), 'up\nsecond got TERM\n');
+});
 
 onBench('with signal-to first KILL still reaches everything', async (bench) => {
   const init = bench.start(shell('sleep 1000 & echo up; wait'));

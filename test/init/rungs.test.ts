@@ -117,7 +117,7 @@ onBench('workers of a parent that was told, and is no shell, have its time', asy
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '8', '0']);
 });
 
-onBench('a reader is told when only readers are left, so that it has the last words', async (bench) => {
+onBench('a reader is told when only readers are left, and reads to the end', async (bench) => {
   const says = `trap "for i in 1 2 3 4; do echo last word \\$i; sleep 0.05; done; exit" TERM; echo server is up; ${STAY}`;
   writeFileSync(bench.path('talker'), says);
   const { init, supervisor } = await up(bench, `sh ${bench.path('talker')} | sed -u s/^/app:/`);

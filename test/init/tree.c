@@ -1,7 +1,7 @@
 /*
  * A tree of processes that grows at random: tree SEED LOG. Some leave their group or session, some are left by a parent
- * that ends at once, some end by themselves, some pass TERM on. Each writes what becomes of it into LOG, in lines of
- * `PID PARENT WORD`: `starts`, `ends` by itself, and for each TERM `told` by PID 1, or `passed` by another process.
+ * that ends at once, some end by themselves, some pass TERM on. Each writes lines of `PID PARENT WORD` into
+ * LOG: `starts`, `ends` by itself, and for each TERM `told` by PID 1, or `passed` by another.
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * Whom a signal reaches. A parent knows best how its children are to end, so a rung goes to the first process, and to
- * others when their parents have ended. "Rungs" in protocol.md has the rule.
+ * Whom a signal reaches. A parent knows best how its children are to end. So a rung goes to the first process, and to
+ * others when their parents have ended: "Rungs" in protocol.md.
  */
 #include <sys/stat.h>
 

@@ -39,7 +39,7 @@ bool read_process(pid_t pid, struct process *process) {
   char stat[512];
   if (!read_of(pid, "/stat", stat, sizeof stat)) return false;
   /*
-   * PID (COMMAND) STATE PARENT GROUP, as field 20 the number of threads, as field 22 the start; the command may hold
+   * PID (COMMAND) STATE PARENT GROUP. Field 20 is the number of threads, field 22 the start. The command may hold
    * anything, at most 16 bytes: proc_pid_stat(5).
    */
   const char *name = strchr(stat, '('), *end = strrchr(stat, ')');
@@ -199,7 +199,7 @@ void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]) {
   if (length > 0) {
     text[length] = 0;
     keep_base_name(name, text);
-  } else if (read_process(pid, &process)) { /* of another user: readlink(2) needs the right to trace it */
+  } else if (read_process(pid, &process)) { /* readlink(2) needs the right to trace it: another user */
     strcpy(name, process.name);
   }
   if (!is_among(name, "busybox toybox coreutils")) return;

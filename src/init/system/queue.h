@@ -9,7 +9,7 @@
 enum {
   MAX_HELPERS = 16,
   MAX_QUEUED_SIGNALS = 4096,
-  MAX_SPAWNS = 256, /* whose events are not acknowledged */
+  MAX_SPAWNS = 256, /* lives without an acknowledgement */
   /* Queued signals leave room: one for each number, five a child, one a helper, one forwarded once, one notification,
      one silence, one that tells whom a signal has reached. */
   MAX_EVENTS = MAX_QUEUED_SIGNALS + MAX_SIGNAL + 5 * MAX_SPAWNS + MAX_HELPERS + 4,

@@ -30,7 +30,7 @@ export function modesContract(kind: HostKind): void {
     }
   });
 
-  test('C04 with signalTo first a signal reaches the first process only while it lives, then the group', async (t) => {
+  test('C04 signalTo first: a signal reaches the first process, and the group after its end', async (t) => {
     const host = await start(t, kind);
     const traps = 'trap "echo second got TERM" TERM; trap "echo second got USR1" USR1';
     const second = `sh -c '${traps}; touch "$SCRATCH/up"; ${FOR_EVER}' &`;
