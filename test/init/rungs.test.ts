@@ -174,10 +174,18 @@ onBench('late on, a process that came by exec is told, and none of sexton itself
     ...server.replaceAll("'", '').split(' '),
   ]);
   await guest.says('server is up');
+  const other = bench.launch([
+    'nsenter',
+    '--pid',
+    `--target=${pid1}`,
+    ...layServer(bench, 'other').replaceAll("'", '').split(' '),
+  ]);
+  await other.says('other is up');
   supervisor.commit('exec', 1, 0, 2, 'sleep', 0.7);
   rung(supervisor, SIGTERM, 200, 60_000);
   await guest.says('server stops');
   assert.deepEqual((await supervisor.expect('helper-ended')).slice(1, 3), ['code', '0'], 'the helper was not told');
+  assert.equal(other.stdout(), 'other is up\n', 'another container was not told');
   supervisor.commit('exit', 0);
   await init.ended;
 });

@@ -284,7 +284,9 @@ static void tell_late(struct init *init, pid_t pid, int depth) {
 
 static bool visit_late(void *with, const struct process *process) {
   struct init *init = with;
-  if (init->self.is_pid1 || is_commands(init, process->pid)) tell_late(init, process->pid, MAX_DEPTH);
+  /* What came by exec shares the file systems. Another container in this PID namespace does not. */
+  bool is_ours = is_commands(init, process->pid) || (init->self.is_pid1 && shares_mounts(process->pid));
+  if (is_ours) tell_late(init, process->pid, MAX_DEPTH);
   return true;
 }
 

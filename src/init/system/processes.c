@@ -214,6 +214,13 @@ void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]) {
   if (called[0]) strcpy(name, called);
 }
 
+bool shares_mounts(pid_t pid) {
+  char path[MAX_PATH];
+  struct stat own, its;
+  return stat("/proc/self/ns/mnt", &own) == 0 && stat(path_of(path, pid, "/ns/mnt"), &its) == 0 &&
+         own.st_ino == its.st_ino;
+}
+
 bool has_pipe_as_input(pid_t pid, bool *has_writer) {
   char path[MAX_PATH];
   struct stat own, input;

@@ -107,6 +107,8 @@ bool read_dispositions(pid_t pid, struct dispositions *dispositions);
 size_t read_words(pid_t pid, char *words, size_t size);
 /* The file name of the program that it runs, not of a script; empty: unknown. */
 void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]);
+/* Whether it is in init's mount namespace; false, too, where that cannot be seen. */
+bool shares_mounts(pid_t pid);
 /* Whether its descriptor 0 is a pipe that is not init's own. It cannot be seen of a process of another user. */
 bool has_pipe_as_input(pid_t pid, bool *has_writer);
 
