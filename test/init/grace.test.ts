@@ -49,7 +49,7 @@ onBench('init continues an acknowledged stop by its fallback when the supervisor
   const next = await init.supervisor();
   assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
   // It would have sent the same.
-  next.commit('kill', 1, SIGUSR1, 'exit', 0);
+  next.commit('stop', 1, SIGUSR1, 0, 0, 'exit', 0);
   await init.ended;
   assert.equal(init.stdout(), 'up\nusr1\n');
 });
