@@ -277,7 +277,10 @@ export class Container {
     const { monoMs } = this.world.agenda;
     const endsMs = Math.min(endsAtMs(this.#stopping), monoMs + (this.#fallback.graceMs ?? NEVER));
     const leftMs = endsMs - monoMs;
-    this.#beginRung(signal, endsMs === NEVER ? {} : { lateMs: endsMs - leftMs / 3, lastMs: endsMs - leftMs / 10 });
+    this.#beginRung(
+      signal,
+      endsMs === NEVER ? {} : { lateMs: endsMs - leftMs / 3, lastMs: endsMs - Math.min(200, leftMs / 10) },
+    );
     return this.#rungs.takeReceiver();
   }
 

@@ -39,7 +39,7 @@ export class Trees extends Judge {
     for (const process of container.processes.childrenOf(INIT)) this.adopted(container, process);
   }
 
-  /** Before KILL all that was there in the last tenth has been told, but sexton's own and a wrapper. */
+  /** Before KILL all that was there in the last moment has been told, but sexton's own and a wrapper. */
   #judgeKill(container: Container, { lastAtMs }: Rung): void {
     const { nowMs, pausedUntilMs } = this.world.agenda;
     if (lastAtMs === NEVER || nowMs <= lastAtMs) return;

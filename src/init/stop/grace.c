@@ -2,7 +2,7 @@
 #include "init.h"
 
 /* Since the last sign of a supervisor that lived for 5 s; since that of any; by how much init KILLs later than one. */
-enum { PATIENCE_MS = 5000, GAP_MS = 500, BEHIND_MS = 1000 };
+enum { PATIENCE_MS = 5000, GAP_MS = 500, BEHIND_MS = 1000, LAST_MS = 200 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
 
@@ -80,14 +80,14 @@ int64_t shorten_grace(int64_t grace_ms) {
   return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
 }
 
-/* The parts of `core/lifecycle/stop/climb.ts`. */
+/* The times of `core/lifecycle/stop/untold.ts`. */
 void begin_own_rung(struct init *init, int number) {
   int64_t now = now_ms(), grace_ms = init->forwarding.fallback.grace_ms;
   /* That of a deferred supervisor is shortened already. */
   if (!init->supervisor.is_deferred) grace_ms = shorten_grace(grace_ms);
   int64_t ends_at = earlier(stop_ends_at(init), after(now, grace_ms));
   if (ends_at == NEVER) return begin_rung(init, number, NEVER, NEVER);
-  begin_rung(init, number, ends_at - (ends_at - now) / 3, ends_at - (ends_at - now) / 10);
+  begin_rung(init, number, ends_at - (ends_at - now) / 3, ends_at - earlier(LAST_MS, (ends_at - now) / 10));
 }
 
 void send_stop(struct init *init, const struct child *child, int number, bool by_mains) {

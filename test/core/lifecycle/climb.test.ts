@@ -24,9 +24,9 @@ describe('a rung', () => {
     { signal: 9, forMs: undefined },
   ];
 
-  it('a rung has its late and its last time by two thirds and nine tenths of the time to KILL', () => {
+  it('the late time of a rung is at two thirds of the time to KILL, the last 200 ms before it', () => {
     const life = new Life(main({ gracePeriodMs: 30_000 }, DEAF)).pass(1_000).feed(ASKED);
-    assert.deepEqual(life.rungs, [`TERM ${1_000 + 19_667} ${1_000 + 26_550}`]);
+    assert.deepEqual(life.rungs, [`TERM ${1_000 + 19_667} 30300`]);
     assert.equal(life.passUntilGone().sent, '1000 TERM, 30500 KILL');
   });
 
@@ -39,21 +39,21 @@ describe('a rung', () => {
 
   it('the rungs of a ladder that ends in KILL share its times where no grace period is declared', () => {
     const life = new Life(main({ ladder: FOUR }, DEAF)).feed(ASKED).passUntilGone();
-    assert.deepEqual(life.rungs, ['TERM 6000 8100', 'INT 8000 8700']);
+    assert.deepEqual(life.rungs, ['TERM 6000 8800', 'INT 8000 8800']);
     assert.equal(life.sent, '0 TERM, 6000 INT, 9000 KILL');
   });
 
   it('the earlier of deadline and ladder decides about the times of a rung', () => {
     const life = new Life(main({ ladder: FOUR, gracePeriodMs: 8_000 }, DEAF)).feed(ASKED).passUntilGone();
     assert.equal(life.sent, '0 TERM, 6000 INT, 7600 KILL');
-    assert.deepEqual(life.rungs, [`TERM ${Math.round((7_600 * 2) / 3)} 6840`, 'INT 7067 7440']);
+    assert.deepEqual(life.rungs, [`TERM ${Math.round((7_600 * 2) / 3)} 7400`, 'INT 7067 7440']);
     const late = new Life(main({ ladder: FOUR, gracePeriodMs: 60_000 }, DEAF)).feed(ASKED);
-    assert.deepEqual(late.rungs, ['TERM 6000 8100']);
+    assert.deepEqual(late.rungs, ['TERM 6000 8800']);
   });
 
   it('roots of an ended command have the times of their own budget', () => {
     const life = new Life(main({}, { ...DEAF, leaves: 'untilKilled' })).endChild(0).pass(20);
-    assert.deepEqual(life.rungs, [`TERM ${20 + 20_000} ${20 + 27_000}`]);
+    assert.deepEqual(life.rungs, [`TERM ${20 + 20_000} ${20 + 29_800}`]);
     const again = new Life(main({ restart: 'always' }, { ...DEAF, leaves: 'untilKilled' })).endChild(1).pass(20);
     assert.deepEqual(again.rungs, [`TERM ${Math.round(20 + 4_000 / 3)} ${20 + 1_800}`]);
   });

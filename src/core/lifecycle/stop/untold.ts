@@ -16,8 +16,12 @@ export interface UntoldTimes {
 export function untoldTimes(sentMs: number, killMs: number | undefined): UntoldTimes | undefined {
   if (killMs === undefined) return undefined;
   const leftMs = killMs - sentMs;
-  return { lateMs: sentMs + Math.round((leftMs * 2) / 3), lastMs: sentMs + Math.round(leftMs * 0.9) };
+  const lastMs = Math.round(killMs - Math.min(LAST_MS, leftMs / 10));
+  return { lateMs: sentMs + Math.round((leftMs * 2) / 3), lastMs };
 }
+
+/** Work that ends before it is not cut, and most programs end within it. */
+const LAST_MS = 200;
 
 /** When these rungs end in KILL; undefined: they do not, or not by a time. */
 export function ladderKillMs(rungs: readonly Rung[], sinceMs: number): number | undefined {
