@@ -46,7 +46,7 @@ export interface TerminationLog {
   readonly isNamed: boolean;
 }
 
-/** Whom the signals for the command reach: parents before their children, its process group, its first process. */
+/** The processes that get signals: parents before their children, the process group, or the first process. */
 export type SignalTo = 'tree' | 'group' | 'first';
 
 /** Settings of the host that do not concern the lifecycle. */

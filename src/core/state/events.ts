@@ -134,7 +134,7 @@ export type ChildCommand =
   | { readonly type: 'kill'; readonly id: number; readonly signal: number }
   /**
    * A rung of the stop ladder: parents first, and their children when they have ended. At `lateMs` it reaches what
-   * nobody else is to end, at `lastMs` all that has not had it. `told` follows. The host continues stopped processes
+   * no parent is to end, at `lastMs` all that has not had it. `told` follows. The host continues stopped processes
    * after TERM, HUP, INT and QUIT.
    */
   | {

@@ -61,7 +61,7 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   }
   setpgid(pid, pid); /* the child may not have run yet; one that has executed its program refuses: setpgid(2) */
   children->last_status = -1;
-  /* What is left of the child before it, after a KILL, is waited for no longer. */
+  /* Init no longer waits for what has survived the KILL of the child before it. */
   children->child = (struct child){.id = id, .pid = pid};
   init->rung.signal = 0;
   push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});

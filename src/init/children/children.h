@@ -101,7 +101,7 @@ struct told {
 /* Why a process gets the signal of a rung. */
 enum why { WHY_FIRST, WHY_THROUGH, WHY_TRAP, WHY_LEFT, WHY_READER, WHY_LATE, WHYS };
 
-/* What one turn has told for one reason: the first process, and how many. */
+/* The processes of one turn that were told for one reason: the first, and how many. */
 struct tally {
   int count;
   pid_t pid;
@@ -113,7 +113,7 @@ struct rung {
   enum signal_to to;
   int signal; /* 0: none was sent to this child */
   int64_t late_at, last_at; /* when untold processes get it; NEVER: they do not */
-  int64_t changed_at;       /* when something was told or has ended */
+  int64_t changed_at;       /* the last time that a process was told or ended */
   int64_t walk_at, rest_until; /* the next walk, which is not before */
   int64_t trapped_until;    /* the trap of a shell that has ended may have told what it has left behind */
   bool is_groups;           /* the whole group of the child has had it */
@@ -131,9 +131,9 @@ void continue_rung(struct init *init, int number, int64_t late_at, int64_t last_
 void walk(struct init *init);
 /* A process was reaped, and its pid may come again. */
 void forget_told(struct rung *rung, pid_t pid);
-/* The pid of the child if it was told, directly and alone, since the last report; else 0. */
+/* Returns the pid of the child if it alone was told since the last report, and directly; else 0. */
 pid_t take_receiver(struct init *init);
-/* Reports what was told since the last report. */
+/* Reports the processes that were told since the last report. */
 void report_told(struct init *init);
 /* Sends a signal that is no rung to the program that it is meant for. */
 void signal_program(struct init *init, int number);

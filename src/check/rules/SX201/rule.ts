@@ -32,7 +32,7 @@ export const rule = ofContainer({
   fix: ({ at, script }, { pod }) => (script === undefined ? [] : execBefore(pod.source, at, script)),
 });
 
-/** When the program gets the signal for which its shell has a trap; undefined: there is none, or it gets it at once. */
+/** The time at which a program behind a shell with a trap gets the signal; undefined: at once, or there is no trap. */
 function deferredTrap({ shell, sexton, member, stopSignal, stop }: ContainerView) {
   const signal = signalNumber(stopSignal ?? 'TERM') ?? SIGTERM;
   const isAtOnce = sexton?.run?.host.signalTo === 'group';

@@ -30,7 +30,7 @@ export function beginClimb(
   if (firstRung === 'toSend') sendRung(draft);
 }
 
-/** What a command has left behind gets the same ladder before another life, or the end, may follow. */
+/** Sends the same ladder to what a command has left behind, before another life or the end may follow. */
 export function stopRoots(draft: Draft): void {
   const { child, climb, now } = draft.state;
   if (child.is !== 'roots' || climb !== undefined) return;
@@ -166,7 +166,7 @@ function sendRung(draft: Draft): void {
   draft.effects.push({ type: 'stop', id: child.id, signal: rung.signal, lateMs, lastMs });
 }
 
-/** When this climb ends in KILL at the latest; undefined: not by a time that is known. */
+/** The time of the KILL that ends this climb; undefined: no such time is known. */
 function nextKillMs(draft: Draft, { rung, sinceMs, killAtMs: ownMs }: Climb): number | undefined {
   const { deadline } = draft.state;
   const ladderMs = ladderKillMs(rungsOf(draft).slice(rung), sinceMs);

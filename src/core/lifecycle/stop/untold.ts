@@ -1,4 +1,4 @@
-/** When a stop signal reaches what has not had it, as its parent did not end it: shortly before a KILL would. */
+/** The times, shortly before KILL, at which a stop signal reaches processes that their parents did not end. */
 import type { MemberConfig, Rung } from '../../config.ts';
 import { ladderOf } from '../../ladder.ts';
 import { killAtMs } from '../../pod/deadline.ts';
@@ -23,7 +23,7 @@ export function untoldTimes(sentMs: number, killMs: number | undefined): UntoldT
 /** Work that ends before it is not cut, and most programs end within it. */
 const LAST_MS = 200;
 
-/** When these rungs end in KILL; undefined: they do not, or not by a time. */
+/** The time at which these rungs end in KILL; undefined: they do not, or not by a time. */
 export function ladderKillMs(rungs: readonly Rung[], sinceMs: number): number | undefined {
   let atMs: number | undefined = sinceMs;
   for (const { signal, forMs } of rungs) {
@@ -34,8 +34,8 @@ export function ladderKillMs(rungs: readonly Rung[], sinceMs: number): number | 
 }
 
 /**
- * When a stop of the platform reaches what has not had its signals, since the request. `sentMs`: when its first signal
- * is sent. undefined: it does not, as it is not known when KILL comes.
+ * The time, since the request, at which a stop of the platform reaches what has not had its signals. `sentMs`: the time
+ * of its first signal. undefined: it never does, as it is not known when KILL comes.
  */
 export function predictLateMs(config: MemberConfig, signal: number, sentMs: number): number | undefined {
   const { gracePeriodMs } = config;
