@@ -232,6 +232,11 @@ export class Container {
     return this.processes.childrenOf(INIT).some(({ isOwn }) => !isOwn);
   }
 
+  /** The end of PID 1 ends what came by exec, and what that has left behind. */
+  get hasRootsOfCommand(): boolean {
+    return this.processes.childrenOf(INIT).some(({ isOwn, isGuest }) => !isOwn && !isGuest);
+  }
+
   get ageMs(): number {
     return this.world.agenda.monoMs - this.startedAtMs;
   }
