@@ -125,12 +125,13 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
   await group.supervisor.expect('exited');
   group.supervisor.commit('kill', 1, SIGKILL);
   await group.supervisor.expect('roots-gone');
-  const stray = await lay(t, build);
-  await apply(stray, ...preparedEnds(stray, ALL));
-  stray.init.write('(setsid sleep 1000 &) ; exit 0\n');
-  await stray.supervisor.skip('exited', 'roots-gone');
-  stray.supervisor.commit('sweep', SIGKILL);
-  for (const { path } of [group, stray]) assert.equal(readFileSync(path, 'utf8'), 'old');
+  const daemon = await lay(t, build);
+  await apply(daemon, ...preparedEnds(daemon, ALL));
+  daemon.init.write('(setsid sleep 1000 &) ; exit 0\n');
+  await daemon.supervisor.expect('exited');
+  daemon.supervisor.commit('kill', 1, SIGKILL);
+  await daemon.supervisor.expect('roots-gone');
+  for (const { path } of [group, daemon]) assert.equal(readFileSync(path, 'utf8'), 'old');
 });
 
 eachBuild('F03 a reflex does not hold while an event is not acknowledged', async (t, build) => {

@@ -67,20 +67,6 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
 }
 
-void report_gone_roots(struct init *init) {
-  struct child *child = &init->children.child;
-  init->children.check_at = NEVER;
-  if (child->id == 0 || !child->exited) return;
-  if (!are_roots_gone(init)) {
-    init->children.check_at = now_ms() + ROOTS_CHECK_MS;
-    return;
-  }
-  report_told(init);
-  push(&init->queue, (struct event){.kind = EV_ROOTS_GONE, .id = child->id});
-  child->id = 0;
-  init->rung.walk_at = NEVER;
-}
-
 /*
  * Stops init's group with a foreground child that its terminal has stopped. The shell waits for each process of the job,
  * such as npx or the rest of a pipeline. The lines after `kill` run when the shell has continued it. PID 1 and a

@@ -38,8 +38,6 @@ struct child *find_last_child(struct children *children);
 void spawn(struct init *init, uint64_t id, char *const argv[]);
 /* To be called when a child has ended or was stopped. */
 void on_child_changed(struct init *init, struct child *child, int status);
-/* Reports and forgets a child that has ended when no root is left. Else it is to be called again at `check_at`. */
-void report_gone_roots(struct init *init);
 
 /* Puts a child into the foreground of the terminal, if init is there: a shell may have started it in the background. */
 void give_terminal(struct children *children, const struct child *child);
@@ -135,6 +133,8 @@ void forget_told(struct rung *rung, pid_t pid);
 pid_t take_receiver(struct init *init);
 /* Reports the processes that were told since the last report. */
 void report_told(struct init *init);
+/* Reports and forgets a child that has ended when no root is left. Else it is to be called again at `check_at`. */
+void report_gone_roots(struct init *init);
 /* Sends a signal that is no rung to the program that it is meant for. */
 void signal_program(struct init *init, int number);
 

@@ -386,6 +386,20 @@ void report_told(struct init *init) {
   }
 }
 
+void report_gone_roots(struct init *init) {
+  struct child *child = &init->children.child;
+  init->children.check_at = NEVER;
+  if (child->id == 0 || !child->exited) return;
+  if (!are_roots_gone(init)) {
+    init->children.check_at = now_ms() + ROOTS_CHECK_MS;
+    return;
+  }
+  report_told(init);
+  push(&init->queue, (struct event){.kind = EV_ROOTS_GONE, .id = child->id});
+  child->id = 0;
+  init->rung.walk_at = NEVER;
+}
+
 static bool is_among_reloads(int number) { return number == SIGHUP || number == SIGUSR1 || number == SIGUSR2; }
 
 static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth);
