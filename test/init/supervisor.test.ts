@@ -76,10 +76,10 @@ onBench('hello counts the supervisors that a KILL has ended since the last commi
 for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
   onBench(`P12 init does not apply a commit when only ${length} bytes of it arrived`, async (bench) => {
     const { init, supervisor } = await begin(bench);
-    const whole = encodeFrame(['commit', 'memo', 'whole', 'spawn', '2', '0', '1', 'true']);
+    const whole = encodeFrame(['commit', 'memo', 'whole', 'exec', '1', '0', '1', 'true']);
     supervisor.raw(Buffer.concat([whole, PARTIAL.subarray(0, length)]));
     await hasPassed(bench, supervisor, whole.length + length);
-    await supervisor.expect('spawned');
+    await supervisor.expect('helper-ended');
     await supervisor.kill();
 
     const next = await init.supervisor();
@@ -126,25 +126,32 @@ onBench('P12 the application does not notice the deaths of its supervisors', asy
 
 onBench('a repeated spawn does nothing', async (bench) => {
   const { init, supervisor } = await begin(bench);
+  init.write('exit 4\n');
+  assert.equal((await supervisor.expect('exited'))[3], '4');
+  await supervisor.expect('roots-gone');
   supervisor.commit(...[1, 3, 2, 3].flatMap((id) => ['spawn', id, 0, 1, 'true']));
   assert.equal((await supervisor.expect('spawned'))[0], '3');
   assert.equal((await supervisor.expect('exited'))[0], '3');
   assert.deepEqual(await supervisor.expect('roots-gone'), ['3']);
-  init.write('exit 4\n');
-  assert.equal((await supervisor.expect('exited'))[3], '4');
+});
+
+onBench('nothing is started beside a command that lives', async (bench) => {
+  const { supervisor } = await begin(bench);
+  supervisor.commit('spawn', 2, 0, 1, 'true');
+  assert.deepEqual(await supervisor.expect('spawn-failed'), ['2', 'EAGAIN']);
 });
 
 onBench('init reads frames in pieces, and many at once', async (bench) => {
   const { supervisor } = await attend(bench);
   const bytes = Buffer.concat(
-    Array.from({ length: 20 }, (_, index) => encodeFrame(['commit', 'spawn', String(index + 1), '0', '1', 'true'])),
+    Array.from({ length: 16 }, (_, index) => encodeFrame(['commit', 'exec', String(index + 1), '0', '1', 'true'])),
   );
   for (const byte of bytes.subarray(0, 60)) supervisor.raw(Buffer.from([byte]));
   supervisor.raw(bytes.subarray(60));
   const ids = new Set<string>();
-  while (ids.size < 20) {
+  while (ids.size < 16) {
     const [name, , , id = ''] = await supervisor.next();
-    if (name === 'roots-gone') ids.add(id);
+    if (name === 'helper-ended') ids.add(id);
   }
 });
 

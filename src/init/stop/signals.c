@@ -4,8 +4,10 @@
 #include "init.h"
 
 /* Under the names of other programs no signal is a stop request, but what is left of one does not get TERM twice. */
-static void pass_on_signal(struct init *init, struct event *event) {
+static void pass_on_signal(struct init *init, struct event *event, bool from_terminal) {
   bool stops = is_stop(&init->forwarding.fallback, event->value) || (init->in.drop_in.plain && event->as == SIGTERM);
+  /* The hang-up of a terminal is no reload. */
+  if (event->value == SIGHUP && from_terminal) return signal_group(init->children.child.pid, event->as);
   if (!stops) return signal_program(init, event->as);
   begin_own_rung(init, event->as);
   event->count = take_receiver(init);
@@ -15,9 +17,10 @@ static void pass_on_signal(struct init *init, struct event *event) {
 static bool forward(struct init *init, const struct route *route, struct event *event) {
   if (!find_child(&init->children, route->child) || !route->as[event->value]) return false;
   event->as = route->as[event->value];
+  bool from_terminal = event->flag;
   event->kind = EV_FORWARDED;
   event->flag = false;
-  pass_on_signal(init, event);
+  pass_on_signal(init, event, from_terminal);
   return true;
 }
 
@@ -33,13 +36,13 @@ static void forward_alone(struct init *init, struct event *event) {
   bool stops = is_stop(fallback, number);
   bool first = init->grace.stopped != child->id || !has_unacknowledged_stop(&init->queue, fallback);
   /* A person means each interrupt. */
-  bool again = event->flag && has_forwarded_stop(&init->queue);
+  bool from_terminal = event->flag, again = from_terminal && has_forwarded_stop(&init->queue);
   if (stops && first && !again) return;
   /* A supervisor that comes back learns that this one was passed on. */
   event->kind = EV_FORWARDED;
   event->as = (uint8_t)number;
   event->flag = stops;
-  pass_on_signal(init, event);
+  pass_on_signal(init, event, from_terminal);
 }
 
 void forward_queued(struct init *init) {

@@ -271,7 +271,7 @@ int signal_process(pid_t pid, uint32_t start, int number) {
   if (fd != -1) close(fd);
   if (error || !continues(number)) return error;
   sched_yield(); /* lets the handler run before the look on a shared CPU */
-  if (!is_there || is_stopped(&process)) kill(pid, SIGCONT);
+  if (read_process(pid, &process) ? is_stopped(&process) : start == 0) kill(pid, SIGCONT);
   return 0;
 }
 

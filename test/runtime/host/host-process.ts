@@ -174,9 +174,9 @@ export class HostProcess {
     return answer.type === 'done' ? answer.error : undefined;
   }
 
-  /** The next event, whatever it is; an error when it is not of this type. */
+  /** The next event but `told`, whatever it is; an error when it is not of this type. */
   async event<T extends HostEvent['type']>(type: T): Promise<EventOf<T>> {
-    const answer = await this.#answers.next((it) => it.type === 'event');
+    const answer = await this.#answers.next((it) => it.type === 'event' && it.event.type !== 'told');
     if (answer.type !== 'event' || answer.event.type !== type) {
       throw new Error(`wanted ${type}, got ${JSON.stringify(answer)}`);
     }
