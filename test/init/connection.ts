@@ -4,7 +4,8 @@ import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 
-const NEWS: readonly string[] = ['watching', 'changed', 'contact', 'told'];
+const TOLD = 'told';
+const NEWS: readonly string[] = ['watching', 'changed', 'contact'];
 
 export interface About {
   readonly pid: number;
@@ -70,12 +71,17 @@ export class Supervisor {
 
   /** The next that init sent of the directory that it watches, of a connection, or of whom a signal has reached. */
   async news(): Promise<string[]> {
-    return waitFor('news of the directory come', () => this.#news.shift());
+    return waitFor('news come', () => {
+      const told = this.#frames.findIndex(([name]) => name === TOLD);
+      return this.#news.shift() ?? (told === -1 ? undefined : this.#frames.splice(told, 1)[0]);
+    });
   }
 
-  /** The next frame, which has to have this name, without sequence and time. */
+  /** The next frame but `told`, which has to have this name, without sequence and time. */
   async expect(name: string): Promise<string[]> {
-    const [got, ...fields] = await this.next();
+    let frame = await this.next();
+    for (; frame[0] === TOLD; frame = await this.next()) this.#news.push(frame);
+    const [got, ...fields] = frame;
     if (got !== name) throw new Error(`expected ${name}, got ${[got, ...fields].join(' ')}`);
     return name === 'hello' ? fields : fields.slice(2);
   }
