@@ -114,13 +114,13 @@ static void tell(struct init *init, pid_t pid, enum why why, const char *of) {
   *place_of(rung, pid) = (struct told){pid, start, false};
   rung->count++;
   rung->changed_at = now_ms();
+  if (strcmp(process.name, "MainThread") == 0) read_program(pid, process.name); /* Node names its thread so */
   int error = signal_process(pid, start, rung->signal);
   if (error == EPERM) report_refusal(rung, &process);
   if (error) return;
   if (tally->count++ > 0) return;
   tally->pid = pid;
   strcpy(tally->name, process.name);
-  if (strcmp(process.name, "MainThread") == 0) read_program(pid, tally->name); /* Node names its thread so */
   strcpy(tally->of, of);
 }
 
