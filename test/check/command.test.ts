@@ -10,7 +10,7 @@ import { RULES, ruleNamed } from '../../src/check/rules/table.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { BAD_YAML, examples } from './rules.ts';
-import { deployment, podJson, SERVICE } from './workloads.ts';
+import { deployment, podJson, SERVICE, under } from './workloads.ts';
 
 const BAD = examples('SX101').bad;
 const GOOD = examples('SX101').good;
@@ -221,7 +221,14 @@ describe('sexton check', () => {
       html.out,
       /^<!doctype html>.*How 2 workloads will stop.*bad\.yaml.*good\.yaml.*Other findings.*SX601/s,
     );
-    const two = runIn(dir, {}, ['--timeline', 'svg', '.']);
+    for (const [flags, isTree] of [
+      ['--drain, 5s', true] as const,
+      ['--drain, 5s, --signal-to, group', false] as const,
+    ]) {
+      const page = runIn(dir, { '-': under(flags) }, ['--timeline', 'html', './-']).out;
+      assert.equal(page.includes('s, parents first'), isTree);
+    }
+    const two = runIn(dir, {}, ['--timeline', 'svg', 'bad.yaml', 'good.yaml']);
     assert.deepEqual([two.code, two.out], [125, '']);
     assert.match(
       two.err,

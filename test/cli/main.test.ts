@@ -135,6 +135,35 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.match(stdout, /^node: there is a Node process from the start: there is no sexton-init here$/m);
   });
 
+  it('sexton explain says whom a stop reaches, and when what has not had the signal gets it', async () => {
+    const explain = async (words: readonly string[], program: readonly string[] = [SEXTON]) => {
+      const { stdout } = await run([...program, 'explain', ...words, '--', 'nginx'], {});
+      return /^stop: (.*)$/m.exec(stdout)?.[1];
+    };
+    const tree =
+      'TERM reaches parents before their children (the process group where sexton is neither PID 1 nor a subreaper)';
+    const never = 'what has not had it gets none, as it is not known when KILL comes without --grace-period';
+    const late = (when: string) => `what has not had it gets it ${when} after the stop request`;
+    assert.equal(await explain([]), `${tree}; ${never}`);
+    // KILL comes after 19.5 s, and two thirds of the time from the signal on are these.
+    assert.equal(await explain(['--grace-period', '20s']), `${tree}; ${late('13 s')}`);
+    assert.equal(await explain(['--grace-period', '20s', '--drain', '3s']), `${tree}; ${late('14 s')}`);
+    const adaptive = ['--grace-period', '20s', '--drain', 'min=1s,quiet=3s,max=9s'];
+    assert.equal(await explain(adaptive), `${tree}; ${late('14 to 16 s')}`);
+    const group = 'the process group, and what the first process has left behind';
+    const ladder = ['--signal-to', 'group', '--stop', 'QUIT:3s,KILL'];
+    assert.equal(await explain(ladder), `QUIT reaches ${group}; ${late('2 s')}`);
+    const rungs = ['--signal-to', 'first', '--grace-period', '20s', '--stop', 'QUIT:3s,INT'];
+    const first = 'the first process, and what that has left behind';
+    assert.equal(await explain(rungs), `QUIT reaches ${first}; ${late('14 s')}`);
+    const withoutInit = [NODE, join(ROOT, 'src/cli/main.ts')];
+    assert.equal(await explain([], withoutInit), 'TERM reaches the process group alone: there is no sexton-init here');
+    assert.equal(
+      await explain(['--signal-to', 'first'], withoutInit),
+      'TERM reaches the first process alone: there is no sexton-init here',
+    );
+  });
+
   it('sexton explain cuts nothing where it prints to a pipe (D9)', async () => {
     const hook = `exec:${'/bin/flush '.repeat(20)}now`;
     const { stdout } = await sexton(['explain', '--pre-stop', hook, '--', 'nginx', '-g', 'daemon off; '.repeat(10)]);

@@ -53,7 +53,7 @@ describe('the configuration of `sexton -- command`', () => {
       program: { fromIndex: 2, argv: ['/bin/Sleep', '9'] },
       logLevel: 'info',
       logFormat: 'json',
-      host: { firstOnly: false, missesOrphans: false, commands: [] },
+      host: { signalTo: 'tree', missesOrphans: false, commands: [] },
       http: undefined,
       terminationLog: { path: '/dev/termination-log', isNamed: false },
       otlp: undefined,
@@ -257,7 +257,7 @@ restartPolicyRules:
       assert.deepEqual(other.run.member, byFlags.run.member);
       assert.deepEqual(other.run.http, byFlags.run.http);
       assert.deepEqual(other.run.host, {
-        firstOnly: true,
+        signalTo: 'first',
         missesOrphans: false,
         commands: [{ type: 'notify', all: true, watchdogMs: 30_000 }],
       });

@@ -71,10 +71,10 @@ describe('--stop auto takes no program for certain', () => {
 });
 
 describe('a stop preset', () => {
-  it('a stop preset gives the ladder, and signals go to the first process', () => {
+  it('a stop preset gives the ladder, and leaves open whom the signals reach', () => {
     const { run, notes, warnings } = resolved(['--stop', 'auto', '--', '/usr/sbin/nginx']);
     assert.equal(formatLadder(run.member.ladder ?? []), 'QUIT');
-    assert.equal(run.host.firstOnly, true);
+    assert.equal(run.host.signalTo, 'tree');
     assert.deepEqual(notes, ['stop ladder QUIT by preset nginx for nginx']);
     assert.deepEqual(warnings, []);
   });
@@ -123,7 +123,6 @@ describe('a stop preset', () => {
     const { run, notes } = resolved(['--stop', 'auto', '--', 'env', 'sleep', '9']);
     assert.equal(run.member.ladder, undefined);
     assert.deepEqual(run.member.stopSignals.map(formatSignal), ['TERM', 'INT']);
-    assert.equal(run.host.firstOnly, false);
     assert.deepEqual(notes, ['there is no stop preset for sleep behind env: it gets the stop signal as it arrives']);
   });
 });
@@ -165,6 +164,11 @@ describe('a stop preset warns', () => {
     assert.equal(warning('--', 'tini', 'nginx'), '');
     assert.equal(warning('--', 'dumb-init', '-c', 'nginx'), '');
     assert.equal(warning('--', 'dumb-init', 'redis-cli'), '');
+  });
+  it('a stop preset warns of --signal-to group, and of no other mode', () => {
+    assert.match(warning('--signal-to', 'group', '--', 'nginx'), /^--signal-to group: workers of nginx would get/);
+    for (const mode of ['first', 'tree']) assert.equal(warning('--signal-to', mode, '--', 'nginx'), '');
+    assert.equal(warning('--signal-to', 'group', '--', 'redis-cli'), '');
   });
   it('a stop preset reads no option of another init among the arguments of the program', () => {
     assert.equal(warning('--', 'tini', 'nginx', '-g', 'daemon off;'), '');

@@ -32,6 +32,11 @@ export function programOf(pid: number): string {
   }
 }
 
+/** Its comm, which is the program's name without the directory, cut to 15 characters. */
+export function nameOf(pid: number): string {
+  return readText(`/proc/${pid}/comm`).trimEnd();
+}
+
 export function argumentsOf(pid: number): string[] {
   return readText(`/proc/${pid}/cmdline`).split('\0').slice(0, -1);
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { decodeEvent, decodeHello, ProtocolError } from '../../src/runtime/host/frames.ts';
 import '../helpers/seeded.ts';
 
-const NAMES = 'hello signal forwarded spawned spawn-failed exited group-gone strays-gone helper-ended'.split(' ');
+const NAMES = 'hello signal forwarded spawned spawn-failed exited roots-gone told helper-ended'.split(' ');
 const WORDS = 'code signal errno ENOENT 0 1 64 65 -1 007 1e3 0x1 9007199254740991 9007199254740992'.split(' ');
 const field = fc.oneof(fc.constantFrom(...NAMES, ...WORDS, '9'.repeat(20), '', ' 1', '\u0661'), fc.string());
 const fields = fc.array(field, { minLength: 1, maxLength: 10 });

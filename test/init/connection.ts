@@ -4,7 +4,7 @@ import { encodeFrame, FrameReader } from '../../src/runtime/host/frames.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 
-const NEWS: readonly string[] = ['watching', 'changed', 'contact'];
+const NEWS: readonly string[] = ['watching', 'changed', 'contact', 'told'];
 
 export interface About {
   readonly pid: number;
@@ -68,7 +68,7 @@ export class Supervisor {
     });
   }
 
-  /** The next that init sent of the directory that it watches, or of a connection; they come beside all others. */
+  /** The next that init sent of the directory that it watches, of a connection, or of whom a signal has reached. */
   async news(): Promise<string[]> {
     return waitFor('news of the directory come', () => this.#news.shift());
   }

@@ -124,7 +124,7 @@ async function isThere({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>)
 /** No process of init itself counts as a stray. */
 async function endsAlone({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>): Promise<void> {
   init.write('exit\n');
-  assert.deepEqual(await fieldsOf(supervisor, 'group-gone'), ['1', '0']);
+  assert.deepEqual(await fieldsOf(supervisor, 'roots-gone'), ['1']);
 }
 
 /** The fields of the next such frame: init also reports the CONT that it gets. */

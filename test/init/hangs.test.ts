@@ -33,7 +33,7 @@ onHasty('A3 init replaces a supervisor that hangs while nothing is due when the 
   init.write('exit 3\n');
   const second = await init.supervisor();
   assert.deepEqual(second.hello.slice(-2), ['hung', '0'], "init's own KILL is none of the OOM killer");
-  await second.skip('exited', 'group-gone');
+  await second.skip('exited', 'roots-gone');
   second.commit('exit', 3);
   assert.deepEqual(await init.ended, { code: 3, signal: null });
 });
@@ -108,7 +108,7 @@ onHasty(
     assert.match(init.stderr(), /the supervisor cannot be ended; starting another/);
     init.write('exit 3\n');
     await second.expect('exited');
-    assert.deepEqual(await second.expect('group-gone'), ['1', '0'], 'it is not taken for a process of the application');
+    assert.deepEqual(await second.expect('roots-gone'), ['1'], 'it is not taken for a process of the application');
     holder.kill('SIGKILL');
     await waitFor('it is reaped', () => stateOf(first.about.pid) === undefined);
     second.commit('exit', 3);

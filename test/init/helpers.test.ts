@@ -129,7 +129,7 @@ onBench('init never mistakes a helper for the application', async (bench) => {
   supervisor.commit('forward', 1, 1, 15, 15);
   init.write('exit 5\n');
   assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['code', '5']);
-  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0'], 'and it is no stray');
+  assert.deepEqual(await supervisor.expect('roots-gone'), ['1'], 'and it is no stray');
   process.kill(init.pid, 'SIGTERM');
   assert.equal((await supervisor.expect('signal'))[0], '15', 'there is no process to forward it to');
   supervisor.commit('end-helper', 1);

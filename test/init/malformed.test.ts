@@ -55,7 +55,7 @@ onBench('init applies no part of a wrong frame, and replaces the supervisor that
     assert.equal((await next.expect('spawned'))[1], pid, what);
     own.write('exit 0\n');
     assert.equal((await next.expect('exited'))[2], 'code', what);
-    await next.expect('group-gone');
+    await next.expect('roots-gone');
     next.commit('exit', 0);
     assert.equal((await own.ended).code, 0, what);
     assert.match(own.stderr(), /not in the protocol/);

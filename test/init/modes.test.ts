@@ -30,30 +30,30 @@ onBench('C04 init reports the earlier death of its parent at once, and only once
   await supervisor.closed();
 });
 
-onBench('C04 with first-only init forwards signals to the first process only', async (bench) => {
+onBench('C04 with signal-to first init forwards signals to the first process only, and then to what it leaves', async (bench) => {
   const stay = 'while :; do sleep 1000 & wait $!; done';
-  const second = `sh -c 'trap "echo second got TERM" TERM; echo up; ${stay}' &`;
+  const second = `sh -c 'trap "echo second got TERM; exit" TERM; echo up; ${stay}' &`;
   const init = bench.start(shell(`${second} trap "exit 7" TERM; ${stay}`));
   const supervisor = await init.supervisor();
   await init.says('up');
   await supervisor.expect('spawned');
-  await applied(supervisor, 'first-only', 1, 'fallback', 1, 15, 0, 1, 0, 0);
+  await applied(supervisor, 'signal-to', 1, 1, 'fallback', 1, 15, 0, 1, 0, 0);
   await supervisor.kill();
   for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
   await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
   assert.ok(send(init.pid, 'SIGTERM'));
   assert.deepEqual(await init.ended, { code: 7, signal: null });
-  assert.equal(init.stdout(), 'up\n');
+  assert.equal(init.stdout(), 'up\nsecond got TERM\n');
 });
 
-onBench('with first-only KILL still reaches the whole group', async (bench) => {
+onBench('with signal-to first KILL still reaches everything', async (bench) => {
   const init = bench.start(shell('sleep 1000 & echo up; wait'));
   const supervisor = await init.supervisor();
   await init.says('up');
   await supervisor.expect('spawned');
-  await applied(supervisor, 'first-only', 1);
+  await applied(supervisor, 'signal-to', 1, 1);
   supervisor.commit('kill', 1, 9);
-  await supervisor.skip('exited', 'group-gone');
+  await supervisor.skip('exited', 'roots-gone');
   supervisor.commit('exit', 0);
   await supervisor.closed();
 });

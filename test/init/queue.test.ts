@@ -1,4 +1,4 @@
-/** The bound of the queue of events, where helpers and sweeps meet signals that are not acknowledged. */
+/** The bound of the queue of events, where helpers and rungs meet signals that are not acknowledged. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { waitFor } from '../helpers/wait.ts';
@@ -7,7 +7,7 @@ import { AGENT, onBench } from './scripted.ts';
 
 const PLACES = 16;
 
-onBench('a full queue has room for the ends of helpers and of a sweep', async (bench) => {
+onBench('a full queue has room for the ends of helpers and of a command', async (bench) => {
   const release = bench.holdSupervisor();
   const init = bench.start(['--', ...AGENT]);
   await init.says('up');
@@ -19,20 +19,19 @@ onBench('a full queue has room for the ends of helpers and of a sweep', async (b
   execMany(refused, PLACES + 1);
   await refused.closed();
   const supervisor = await init.supervisor();
-  supervisor.commit('sweep', 15, 'sweep', 15, 'sweep', 9);
+  supervisor.commit('stop', 1, 15, 0, 0, 'stop', 1, 1, 0, 0, 'kill', 1, 9);
   execMany(supervisor, PLACES);
   const ended = new Set<string>();
-  let sweeps = 0;
-  for (let acked = 0; ended.size < PLACES || sweeps === 0; ) {
+  let gone = 0;
+  for (let acked = 0; ended.size < PLACES || gone === 0; ) {
     const [name, seq = '', , id = '', , , output] = await supervisor.next();
     if (name === 'helper-ended') ended.add(`${id} ${output}`);
-    if (name === 'strays-gone') sweeps += 1;
+    if (name === 'roots-gone') gone += 1;
     if (name === 'hello' || Number(seq) - acked < 500) continue;
     supervisor.ack(seq);
     acked = Number(seq);
   }
   assert.deepEqual([...ended].sort(), Array.from({ length: PLACES }, (_, id) => `${id + 1} ${id + 1}\n`).sort());
-  assert.equal(sweeps, 1, 'one stands for the others');
 });
 
 function execMany(supervisor: Supervisor, count: number): void {

@@ -113,7 +113,7 @@ eachBuild('F02 init leaves an end that was not prepared to the supervisor', asyn
     );
     scene.init.write(code < 0 ? 'kill -9 $$\n' : `exit ${code}\n`);
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
-    await scene.supervisor.expect('group-gone');
+    await scene.supervisor.expect('roots-gone');
     assert.equal(readFileSync(scene.path, 'utf8'), 'old', why);
   }
 });
@@ -124,11 +124,11 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
   group.init.write('sleep 1000 & exit 0\n');
   await group.supervisor.expect('exited');
   group.supervisor.commit('kill', 1, SIGKILL);
-  await group.supervisor.expect('group-gone');
+  await group.supervisor.expect('roots-gone');
   const stray = await lay(t, build);
   await apply(stray, ...preparedEnds(stray, ALL));
   stray.init.write('(setsid sleep 1000 &) ; exit 0\n');
-  await stray.supervisor.skip('exited', 'group-gone');
+  await stray.supervisor.skip('exited', 'roots-gone');
   stray.supervisor.commit('sweep', SIGKILL);
   for (const { path } of [group, stray]) assert.equal(readFileSync(path, 'utf8'), 'old');
 });
@@ -142,7 +142,7 @@ eachBuild('F03 a reflex does not hold while an event is not acknowledged', async
   main.say(`dead ${main.id} 1\n`);
   await waitFor('init hangs up', () => main.isLeft());
   scene.init.write('exit 0\n');
-  await scene.supervisor.skip('exited', 'group-gone');
+  await scene.supervisor.skip('exited', 'roots-gone');
   assert.equal(readFileSync(scene.path, 'utf8'), 'old');
 });
 
@@ -185,7 +185,7 @@ eachBuild('F04 init leaves a tombstone that it cannot replace to the supervisor,
     does(scene);
     scene.init.write('exit 0\n');
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
-    await scene.supervisor.expect('group-gone');
+    await scene.supervisor.expect('roots-gone');
     const files = existsSync(scene.bench.path('grave')) ? readdirSync(scene.bench.path('grave')) : [];
     assert.ok(
       files.every((file) => file === 'web' && !lstatSync(scene.path).isFile()),
@@ -272,7 +272,7 @@ eachBuild(
     await apply(scene, 'ack', seq, 'kill', 1, SIGUSR1);
     await waitFor('the second', () => times() === 2);
     scene.supervisor.commit('kill', 1, SIGKILL);
-    await scene.supervisor.skip('exited', 'group-gone');
+    await scene.supervisor.skip('exited', 'roots-gone');
   },
 );
 
@@ -308,7 +308,7 @@ eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a
   assert.equal(scene.supervisor.pending, 0);
   assert.doesNotMatch(scene.init.stdout(), /told/);
   scene.supervisor.commit('kill', 1, SIGKILL);
-  await scene.supervisor.skip('exited', 'group-gone');
+  await scene.supervisor.skip('exited', 'roots-gone');
 });
 
 /** The moments are that of the stop signal and that of the end. */

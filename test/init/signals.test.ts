@@ -81,7 +81,7 @@ onBench('the sequence numbers of events rise by one, and their times never fall'
   }
 });
 
-onBench('kill reaches every process of the group, and continues a stopped one', async (bench) => {
+onBench('to a group: a stop reaches every process, and continues a stopped one', async (bench) => {
   const trap = (name: string): string =>
     `trap 'echo ${name} term' TERM; echo ${name} ready; while :; do sleep 60 & wait $!; done`;
   const { init, supervisor } = await attend(bench, shell(`sh -c "${trap('second')}" & ${trap('first')}`));
@@ -89,19 +89,19 @@ onBench('kill reaches every process of the group, and continues a stopped one', 
   await init.says('first ready');
   await init.says('second ready');
   sendNumber(Number(pid), SIGSTOP);
-  supervisor.commit('kill', 1, SIGTERM);
+  supervisor.commit('signal-to', 1, 0, 'stop', 1, SIGTERM, 0, 0);
   await init.says('first term');
   await init.says('second term');
   supervisor.commit('kill', 1, SIGKILL);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
-  await supervisor.expect('group-gone');
+  await supervisor.expect('roots-gone');
 });
 
 for (const signal of [SIGTERM, SIGHUP, SIGINT, SIGQUIT]) {
   onBench(`CONT follows ${signal}, so that a stopped application can act on it`, async (bench) => {
     const { supervisor, pid } = await begin(bench);
     sendNumber(Number(pid), SIGSTOP);
-    supervisor.commit('kill', 1, signal);
+    supervisor.commit('stop', 1, signal, 0, 0);
     assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['signal', String(signal)]);
   });
 }
@@ -110,7 +110,7 @@ onBench('A7 no CONT follows TERM to an application that is not stopped', async (
   const script =
     'trap "echo cont" CONT; trap "echo term" TERM; trap "echo usr1" USR1; echo up; while :; do read l; done';
   const { init, supervisor } = await begin(bench, shell(script));
-  supervisor.commit('kill', 1, SIGTERM);
+  supervisor.commit('stop', 1, SIGTERM, 0, 0);
   await init.says('term');
   supervisor.commit('kill', 1, SIGUSR1);
   await init.says('usr1');
@@ -126,21 +126,21 @@ onBench('A7 only the stopped processes of a group get CONT', async (bench) => {
   await supervisor.expect('spawned');
   const inside = await waitFor('it is told', () => Number(/up (\d+)\n/.exec(init.stdout())?.[1]) || undefined);
   await waitFor('it is stopped', () => stateOf(inside) === 'T');
-  supervisor.commit('kill', 1, SIGTERM);
+  supervisor.commit('signal-to', 1, 0, 'stop', 1, SIGTERM, 0, 0);
   for (const text of ['inner term', 'inner cont', '\nterm']) await init.says(text);
   assert.doesNotMatch(init.stdout(), /\ncont/);
   supervisor.commit('exit', 0);
   await init.ended;
 });
 
-onBench('group-gone comes after the last process of the group, and kill reaches the others before', async (bench) => {
+onBench('roots-gone comes after the last process, and a stop reaches the others before', async (bench) => {
   const { init, supervisor } = await attend(bench, shell('sleep 600 & echo left $!'));
   await supervisor.skip('spawned', 'exited');
   sendNumber(init.pid, SIGUSR1);
   assert.equal((await supervisor.expect('signal'))[0], String(SIGUSR1), 'one is left');
-  supervisor.commit('kill', 1, SIGTERM);
-  assert.deepEqual(await supervisor.expect('group-gone'), ['1', '0']);
-  supervisor.commit('kill', 1, SIGTERM, 'kill', 77, SIGTERM);
+  supervisor.commit('stop', 1, SIGTERM, 0, 0);
+  assert.deepEqual(await supervisor.expect('roots-gone'), ['1']);
+  supervisor.commit('stop', 1, SIGTERM, 0, 0, 'kill', 77, SIGTERM);
   sendNumber(init.pid, SIGUSR1);
   await supervisor.expect('signal');
 });
@@ -156,20 +156,20 @@ onBench('init forwards by the table, and reports a signal that is not in it', as
   sendNumber(init.pid, SIGUSR2);
   await supervisor.expect('signal');
   sendNumber(init.pid, SIGHUP);
-  assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid)]);
+  assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid), '0']);
   await init.says('got usr1');
   sendNumber(init.pid, 64);
-  assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid)]);
+  assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid), '0']);
   await init.says('got rt');
   supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
-  await supervisor.skip('exited', 'group-gone');
+  await supervisor.skip('exited', 'roots-gone');
   sendNumber(init.pid, SIGHUP);
   assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
 });
 
-onBench('init reports a signal for a group that is gone', async (bench) => {
+onBench('init reports a signal for a command that is gone', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', 'true']);
-  await supervisor.skip('spawned', 'exited', 'group-gone');
+  await supervisor.skip('spawned', 'exited', 'roots-gone');
   supervisor.commit('forward', 1, 1, SIGHUP, SIGUSR1, 'spawn', 2, 0, 1, 'true');
   await supervisor.expect('spawned');
   sendNumber(init.pid, SIGHUP);
@@ -197,14 +197,14 @@ onBench('a full queue keeps one signal of each number, and every exit', async (b
   for (;;) {
     const [name = '', seq = '', , number = ''] = await supervisor.next();
     names.push(name === 'signal' ? number : name);
-    if (name === 'group-gone') break;
+    if (name === 'roots-gone') break;
     if (Number(seq) - acked === 500) {
       supervisor.ack(seq);
       acked = Number(seq);
     }
   }
   assert.deepEqual(names.slice(0, 2), ['spawned', '60']);
-  assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'group-gone']);
+  assert.deepEqual(names.slice(-4), ['61', '62', 'exited', 'roots-gone']);
   assert.equal(names.filter((it) => it === '60').length, 4095);
 });
 
@@ -223,7 +223,7 @@ onBench('STOP and CONT from outside change nothing in init', async (bench) => {
   init.write('\n');
   sendNumber(init.pid, SIGCONT);
   const names = [(await supervisor.next())[0], (await supervisor.next())[0], (await supervisor.next())[0]];
-  assert.deepEqual(names.sort(), ['exited', 'group-gone', 'signal']);
+  assert.deepEqual(names.sort(), ['exited', 'roots-gone', 'signal']);
 });
 
 function sendNumber(pid: number, number: number): void {

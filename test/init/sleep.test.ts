@@ -136,7 +136,7 @@ eachBuild('P15 a signal and the end of the child wake the supervisor, and each i
   stage.init.write('exit 6\n');
   const { next: last } = await woken(stage);
   assert.deepEqual((await last.expect('exited')).slice(2, 4), ['code', '6']);
-  await last.expect('group-gone');
+  await last.expect('roots-gone');
   last.commit('exit', 6);
   assert.deepEqual(await stage.init.ended, { code: 6, signal: null });
 });

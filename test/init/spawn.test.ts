@@ -29,7 +29,7 @@ onBench('P04 init reports a killed child with exactly its signal, real-time ones
     supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
     const [, pid] = await supervisor.expect('spawned');
     assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, 'signal', String(number), '0']);
-    assert.deepEqual(await supervisor.expect('group-gone'), [String(id), '0']);
+    assert.deepEqual(await supervisor.expect('roots-gone'), [String(id)]);
     seq += 3;
   }
   supervisor.commit('exit', 0);
@@ -74,7 +74,7 @@ onBench('init reports exit codes unchanged', async (bench) => {
     supervisor.commit('spawn', index + 1, 0, 3, 'sh', '-c', `exit ${code}`);
     await supervisor.expect('spawned');
     assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', String(code), '0']);
-    await supervisor.expect('group-gone');
+    await supervisor.expect('roots-gone');
   }
 });
 
@@ -190,7 +190,7 @@ onBench('P11 init passes arguments on byte for byte, from the command line and f
   await supervisor.skip('spawned', 'exited');
   assert.equal(readFileSync(bench.path('own'), 'latin1'), `${long}|\xff\xfe||`);
   supervisor.commit('spawn', 2, 0, 6, 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'framed', long, 'grün');
-  await supervisor.skip('group-gone', 'spawned', 'exited');
+  await supervisor.skip('roots-gone', 'spawned', 'exited');
   assert.equal(readFileSync(bench.path('framed'), 'utf8'), `${long}|grün|`);
 });
 

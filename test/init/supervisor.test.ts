@@ -47,7 +47,7 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
   const third = await init.supervisor();
   assert.deepEqual(third.hello, [...hello.slice(0, 4), '1', '', ...hello.slice(6, -2), 'signal 9', '1']);
   assert.deepEqual(await third.next(), exited);
-  await third.expect('group-gone');
+  await third.expect('roots-gone');
   third.commit('exit', 6);
   assert.deepEqual(await init.ended, { code: 6, signal: null });
 });
@@ -129,7 +129,7 @@ onBench('a repeated spawn does nothing', async (bench) => {
   supervisor.commit(...[1, 3, 2, 3].flatMap((id) => ['spawn', id, 0, 1, 'true']));
   assert.equal((await supervisor.expect('spawned'))[0], '3');
   assert.equal((await supervisor.expect('exited'))[0], '3');
-  assert.deepEqual(await supervisor.expect('group-gone'), ['3', '0']);
+  assert.deepEqual(await supervisor.expect('roots-gone'), ['3']);
   init.write('exit 4\n');
   assert.equal((await supervisor.expect('exited'))[3], '4');
 });
@@ -144,7 +144,7 @@ onBench('init reads frames in pieces, and many at once', async (bench) => {
   const ids = new Set<string>();
   while (ids.size < 20) {
     const [name, , , id = ''] = await supervisor.next();
-    if (name === 'group-gone') ids.add(id);
+    if (name === 'roots-gone') ids.add(id);
   }
 });
 

@@ -24,9 +24,17 @@ describe('a worker of Celery that is rolled while it works', { concurrency: 2 },
   test('it loses jobs when its whole group gets TERM (the control)', { skip }, async (t) => {
     const { lost } = await rollWorkers(await tempGraveyard(t), 'group', {
       ...PLAN,
-      flags: () => ['--grace-period', '1h'],
+      flags: () => ['--grace-period', '1h', '--signal-to', 'group'],
     });
     assert.ok(lost > 0);
+  });
+
+  test('it loses and doubles no job when it gets TERM before its children', { skip }, async (t) => {
+    const { lost, doubled } = await rollWorkers(await tempGraveyard(t), 'tree', {
+      ...PLAN,
+      flags: () => ['--grace-period', '1h'],
+    });
+    assert.deepEqual({ lost, doubled }, { lost: 0, doubled: 0 });
   });
 });
 

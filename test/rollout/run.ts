@@ -89,7 +89,8 @@ const JOBS = Array.from({ length: 1_000 }, (_, number) => (number % 20 === 0 ? 4
 const QUEUE_PLANS: readonly (Pick<QueuePlan, 'flags' | 'graceMs'> & { readonly title: string })[] = [
   { title: 'no sexton, KILL after 2 s', flags: undefined, graceMs: 2_000 },
   { title: 'no sexton, KILL after 60 s', flags: undefined, graceMs: 60_000 },
-  { title: 'TERM to its process group', flags: () => ['--grace-period', '1h'], graceMs: 60_000 },
+  { title: '--signal-to group', flags: () => ['--grace-period', '1h', '--signal-to', 'group'], graceMs: 60_000 },
+  { title: 'sexton, no flag for it', flags: () => ['--grace-period', '1h'], graceMs: 60_000 },
   { title: '--drain quiet=off --idle-when exec:..', flags: CELERY_IDLE, graceMs: 60_000 },
 ];
 

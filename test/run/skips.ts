@@ -5,9 +5,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { type Controller, canMakeCgroup } from '../helpers/cgroup.ts';
 import { FIXTURES } from '../helpers/paths.ts';
+import { RELOAD_ROWS, ROWS } from '../tried/rows/index.ts';
 
 export interface ExpectedSkip {
   readonly name: string;
@@ -17,14 +18,16 @@ export interface ExpectedSkip {
 }
 
 /** Programs whose tests are skipped where they are not installed. */
-const PROGRAMS = [
+const PROGRAMS = new Set([
+  // Those of test/tried.
+  ...[...ROWS, ...RELOAD_ROWS].flatMap(({ needs }) => needs.map(({ program }) => basename(program))),
   ...['aarch64-linux-gnu-gcc', 'chromium', 'clang', 'dumb-init', 'faketime', 'fish', 'haproxy', 'man', 'mkfs.ext4'],
   ...['musl-gcc', 'nginx', 'qemu-aarch64-static', 'shfmt', 'spin', 'strace', 'tini', 'valgrind', 'zsh'],
   // Those of test/servers.
   ...['apache2', 'caddy', 'celery', 'etcd', 'gunicorn', 'lighttpd', 'memcached', 'mosquitto', 'mosquitto_pub'],
   ...['nats-server', 'php-fpm8.2', 'postgres', 'puma', 'redis-server', 'python3', 'squid', 'systemd-notify'],
   'uwsgi-core',
-];
+]);
 
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -69,7 +72,7 @@ export const EXPECTED_SKIPS: readonly ExpectedSkip[] = [
     reason: /^needs core files in the working directory$/,
     isTrueHere: () => readFileSync('/proc/sys/kernel/core_pattern', 'latin1').trim() !== 'core',
   },
-  ...PROGRAMS.map((name) => ({
+  ...[...PROGRAMS].map((name) => ({
     name,
     reason: new RegExp(`^((?:/\\S+/)?${name.replaceAll('.', '[.]')}) is not installed`),
     isTrueHere: (program: string) => !isInstalled(program),

@@ -35,7 +35,7 @@ export class Recorder implements Host {
 
   tellOfEnd(): void {
     this.tell({ type: 'exited', seq: 2, at: mono(), id: 1, pid: 17, code: 0, signal: undefined, core: false });
-    this.tell({ type: 'groupGone', seq: 3, at: mono(), id: 1, strays: 0 });
+    this.tell({ type: 'rootsGone', seq: 3, at: mono(), id: 1 });
   }
 
   commit(commit: Commit): void {
@@ -69,7 +69,7 @@ export interface Supervised {
 
 /** Resolves when it is wired. */
 export function supervise({ host, member, clock = new SystemClock(), openMembership }: Supervised): Promise<void> {
-  const hostSetup = { firstOnly: false, commands: [] };
+  const hostSetup = { signalTo: 'tree', commands: [] } as const;
   const program = { fromIndex: 0, argv: ['server'] } as const;
   const here = { clock, log: SILENT, bootId: BOOT, machine: MACHINE };
   return new Supervisor({ ...here, member, program, host, hostSetup, openMembership }).start();

@@ -24,11 +24,11 @@ describe('the state of a member', () => {
   });
 
   const exit = { code: 0, signal: undefined };
-  const LEFTOVERS = { is: 'leftovers', id: 1, exit, sinceMs: 0, livedMs: 0, oom: false, strays: false } as const;
+  const ROOTS = { is: 'roots', id: 1, exit, sinceMs: 0, livedMs: 0, oom: false } as const;
   const not: Readonly<Record<string, Partial<State>>> = {
     'before the graveyard was looked at': { peers: undefined },
     'while a hook runs': { tasks: [{ key: 'postStart', id: 1, sinceMs: 0, untilMs: undefined, ending: false }] },
-    'while what the command has left behind is ended': { child: LEFTOVERS },
+    'while what the command has left behind is ended': { child: ROOTS },
     'while a life that has failed is ended': { failing: { why: 'liveness', sinceMs: 0, since: '', killAtMs: 1 } },
     'when its life is over': { child: { is: 'gone', status: 0, code: 0, reason: 'completed', final: true } },
   };

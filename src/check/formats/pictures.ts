@@ -38,12 +38,13 @@ export function checkPage(result: Result): string {
   ]);
 }
 
-function workloadHtml({ view: { timeline } }: CheckedWorkload, findings: readonly Finding[]): string {
+function workloadHtml({ view }: CheckedWorkload, findings: readonly Finding[]): string {
   const isBad = findings.some(({ severity }) => severity === 'error');
-  const containers = timeline.containers.map((stop) => [
+  const { timeline } = view;
+  const containers = view.containers.map(({ stop, sexton }) => [
     `${cleanText(stop.name)}${stop.plan.isNative ? ' (native sidecar)' : ''}`,
     intervalText(stop.term),
-    intervalText(stop.told),
+    `${intervalText(stop.told)}${sexton?.run?.host.signalTo === 'tree' ? ', parents first' : ''}`,
     intervalText(stop.end),
     endText(stop),
   ]);

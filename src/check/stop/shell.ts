@@ -5,6 +5,7 @@
  */
 import { startedBy } from '../../config/notation/program.ts';
 import { type Command, commandsOf, scriptOfShell } from '../../config/notation/shell.ts';
+import { signalName, signalNumber } from '../../core/signals.ts';
 import type { Shell } from './images.ts';
 
 export interface ShellCommand {
@@ -112,6 +113,33 @@ const REDIRECTION = /\s\d*(&>|[<>])[<>&|]*\s*\S+/g;
 
 /** Words of compound commands, and variables. */
 const BEFORE_COMMAND = /^(if|then|elif|else|while|until|do|!|\{|command|builtin|[A-Za-z_]\w*=.*)$/;
+
+/**
+ * Whether the shell catches this signal while its last program runs in the foreground. It then runs its trap when that
+ * has ended: POSIX, Shell Command Language, 2.12.
+ */
+export function defersTrap(script: string, signal: string): boolean {
+  const commands = commandsOf(script) ?? [];
+  const elsewhere = inSubshells(commands);
+  const traps = commands.filter((one) => !elsewhere.has(one)).flatMap(({ text }) => trapOf(text) ?? []);
+  const last = traps.findLast(({ signals }) => signals.includes(signal));
+  return last?.isCaught === true && lastProgramOf(script) !== undefined;
+}
+
+/** undefined: it is another command. An empty action, which ignores the signals, has left no word. */
+function trapOf(text: string) {
+  const [first, ...words] = text.split(/\s+/);
+  if (first !== 'trap') return undefined;
+  const [action = '', ...conditions] = words[0] === '--' ? words.slice(1) : words;
+  const isCaught = conditions.length > 0 && !/^(-|\d+)$/.test(action);
+  const names = isCaught || action === '-' ? conditions : [action, ...conditions];
+  return { isCaught, signals: names.flatMap((name) => signalOf(name) ?? []) };
+}
+
+function signalOf(name: string): string | undefined {
+  const number = signalNumber(name);
+  return number === undefined ? undefined : signalName(number);
+}
 
 /** The last command as written, if `exec` may stand before it; undefined: no program, or a part of something larger. */
 export function lastProgramOf(script: string): string | undefined {

@@ -71,7 +71,7 @@ export interface Told {
   readonly count: number;
   readonly pid: number;
   readonly why: (typeof TOLD_WHY)[number];
-  /** Of the process, as in /proc/PID/comm. */
+  /** The first one's, as in /proc/PID/comm. */
   readonly name: string;
   /** The wrapper or shell that it came by; else empty. */
   readonly of: string;

@@ -46,7 +46,10 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   struct inherited in = init->in;
   if (init->notifications.env) in.env = init->notifications.env;
   in.pid_text = init->notifications.pid_text;
-  int error = argv ? start_program(&in, argv, prepare_child, foreground, &pid, &report) : ENOMEM;
+  int error = !argv                                                            ? ENOMEM
+              : children->child.id > 0 && !children->child.exited ? EAGAIN
+                                                                  : start_program(&in, argv, prepare_child, foreground,
+                                                                                  &pid, &report);
   if (!error) error = read_report(report, EXEC_MS);
   children->last_id = id;
   if (foreground) children->foreground = id;

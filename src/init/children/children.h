@@ -95,6 +95,7 @@ enum { MAX_TOLD = 65536 };
 struct told {
   pid_t pid; /* 0: a free place; -1: one that was taken */
   uint32_t start;
+  bool has_trap; /* it was a shell that catches the signal */
 };
 
 /* Why a process gets the signal of a rung. */
@@ -114,6 +115,7 @@ struct rung {
   int64_t late_at, last_at; /* when untold processes get it; NEVER: they do not */
   int64_t changed_at;       /* when something was told or has ended */
   int64_t walk_at, rest_until; /* the next walk, which is not before */
+  int64_t trapped_until;    /* the trap of a shell that has ended may have told what it has left behind */
   bool is_groups;           /* the whole group of the child has had it */
   bool has_refused;
   size_t count;
@@ -123,6 +125,8 @@ struct rung {
 
 /* Signals the application: parents first, its group, or its first process, as was ordered. KILL is for all of it. */
 void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at);
+/* Does so unless this signal is under way, as init may have begun with it: then only its times are new. */
+void continue_rung(struct init *init, int number, int64_t late_at, int64_t last_at);
 /* Goes on with a rung: to be called after anything was reaped, and at `walk_at`. */
 void walk(struct init *init);
 /* A process was reaped, and its pid may come again. */

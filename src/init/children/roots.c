@@ -6,7 +6,7 @@
 
 #include "init.h"
 
-enum { READER_MS = 1000, MAX_DEPTH = 256 };
+enum { READER_MS = 1000, TRAPPED_MS = 5000, MAX_DEPTH = 256 };
 
 bool is_own(const struct init *init, pid_t pid) {
   const struct supervisor *supervisor = &init->supervisor;
@@ -75,7 +75,9 @@ void forget_told(struct rung *rung, pid_t pid) {
   if (rung->signal == 0) return;
   rung->changed_at = now_ms();
   struct told *told = place_of(rung, pid);
-  if (told->pid == pid) told->pid = -1;
+  if (told->pid != pid) return;
+  told->pid = -1;
+  if (told->has_trap) rung->trapped_until = now_ms() + TRAPPED_MS;
 }
 
 static void forget_all_told(struct rung *rung) {
@@ -109,7 +111,7 @@ static void tell(struct init *init, pid_t pid, enum why why, const char *of) {
   if (!read_process(pid, &process) && pid != init->children.child.pid) return;
   if (rung->count == MAX_TOLD - 1) return; /* the rest waits for KILL */
   uint32_t start = start_of(init, &process);
-  *place_of(rung, pid) = (struct told){pid, start};
+  *place_of(rung, pid) = (struct told){pid, start, false};
   rung->count++;
   rung->changed_at = now_ms();
   int error = signal_process(pid, start, rung->signal);
@@ -121,8 +123,9 @@ static void tell(struct init *init, pid_t pid, enum why why, const char *of) {
   strcpy(tally->of, of);
 }
 
-static const char WRAPPERS[] = "su runuser sudo sudo-rs doas", SHELLS[] = "sh bash dash ash ksh mksh zsh",
-                  IDLERS[] = "sleep tail cat";
+/* They pass no signal on, or KILL what they have started 2 s later. */
+static const char WRAPPERS[] = "su runuser sudo sudo-rs doas unshare nsenter script";
+static const char SHELLS[] = "sh bash dash ash ksh mksh zsh";
 
 static bool has(uint64_t mask, int number) { return mask >> (number - 1) & 1; }
 
@@ -132,26 +135,46 @@ static bool ignores(const struct dispositions *dispositions, int number) {
   return has(dispositions->ignored, number) || (by_default && !has(dispositions->caught, number));
 }
 
-/* Children that a shell waits for, and that lose nothing. */
-struct idlers {
+/*
+ * Whether this command line waits, and has nothing to lose: a long sleep, `tail -f`, `cat` without a file. A short sleep
+ * ends by itself, and its exit code may matter to the shell.
+ */
+static bool is_idle(const char *program, const char *words, const char *end) {
+  bool follows = false, sleeps_long = false, has_file = false;
+  for (const char *word = words + strlen(words) + 1; word < end; word += strlen(word) + 1) {
+    size_t digits = strspn(word, "0123456789");
+    bool is_flag = word[0] == '-' && word[1] != 0;
+    follows = follows || (is_flag && (starts_with(word, "--follow") || (word[1] != '-' && strpbrk(word, "fF"))));
+    sleeps_long = sleeps_long || digits > 1 || word[0] > '5' || is_among(word + digits, "m h d");
+    has_file = has_file || (!is_flag && word[0] != '-');
+  }
+  if (strcmp(program, "sleep") == 0) return sleeps_long;
+  return strcmp(program, "tail") == 0 ? follows : strcmp(program, "cat") == 0 && !has_file;
+}
+
+/* The children that are told together with their shell. */
+struct waited {
+  bool for_all;
   size_t count;
   pid_t pids[16];
 };
 
 /*
- * A shell that catches a signal runs its trap when the child in the foreground has ended. It starts those in the
+ * A shell that catches a signal runs its trap when its child in the foreground has ended. It starts those in the
  * background with INT ignored, and does not wait for them.
  */
-static bool list_idler(void *with, pid_t pid) {
-  struct idlers *idlers = with;
+static bool list_waited(void *with, pid_t pid) {
+  struct waited *waited = with;
   struct dispositions dispositions = {0, 0};
-  char program[MAX_PROGRAM_BYTES];
+  char program[MAX_PROGRAM_BYTES], words[256];
   bool has_writer;
   read_program(pid, program);
-  if (!is_among(program, IDLERS) || has_pipe_as_input(pid, &has_writer)) return true;
+  size_t length = read_words(pid, words, sizeof words);
+  if (!waited->for_all && (length == 0 || !is_idle(program, words, words + length))) return true;
+  if (has_pipe_as_input(pid, &has_writer)) return true;
   if (!read_dispositions(pid, &dispositions) || has(dispositions.ignored, SIGINT)) return true;
-  idlers->pids[idlers->count++] = pid;
-  return idlers->count < sizeof idlers->pids / sizeof *idlers->pids;
+  waited->pids[waited->count++] = pid;
+  return waited->count < sizeof waited->pids / sizeof *waited->pids;
 }
 
 struct family {
@@ -174,7 +197,7 @@ static bool visit_member(void *with, pid_t pid) {
 static void visit(struct init *init, pid_t pid, enum why why, const char *of, int depth) {
   int number = init->rung.signal;
   struct dispositions dispositions = {0, 0};
-  struct idlers idlers = {.count = 0};
+  struct waited waited = {.count = 0};
   char program[MAX_PROGRAM_BYTES];
   if (depth == 0 || is_told(init, pid)) return;
   read_program(pid, program);
@@ -184,9 +207,15 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
     visit_children(pid, visit_member, &family);
     if (family.count > 0) return;
   }
-  if (is_among(program, SHELLS) && has(dispositions.caught, number)) visit_children(pid, list_idler, &idlers);
+  /* While it waits a shell catches INT without a trap, too: it dies of it if its child does, as at a terminal. */
+  waited.for_all = number == SIGINT && !has(dispositions.caught, SIGTERM);
+  bool has_trap = is_among(program, SHELLS) && has(dispositions.caught, number);
+  if (has_trap) visit_children(pid, list_waited, &waited);
   tell(init, pid, why, of);
-  for (size_t i = 0; i < idlers.count; i++) tell(init, idlers.pids[i], WHY_TRAP, program);
+  struct told *told = place_of(&init->rung, pid);
+  if (told->pid == pid) told->has_trap = has_trap && !waited.for_all;
+  for (size_t i = 0; i < waited.count; i++)
+    if (!is_told(init, waited.pids[i])) tell(init, waited.pids[i], WHY_TRAP, program);
 }
 
 static bool visit_root(void *with, pid_t pid) {
@@ -201,6 +230,7 @@ static bool visit_root(void *with, pid_t pid) {
     return true;
   }
   roots->are_others = true;
+  if (!is_killed && init->rung.trapped_until > now_ms()) return true;
   if (is_killed) signal_process(pid, 0, SIGKILL);
   else visit(init, pid, WHY_LEFT, "", MAX_DEPTH);
   return true;
@@ -308,7 +338,7 @@ void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at)
   rung->late_at = late_at;
   rung->last_at = last_at;
   rung->changed_at = now_ms();
-  rung->rest_until = 0;
+  rung->rest_until = rung->trapped_until = 0;
   rung->is_groups = is_groups && (rung->to != TO_FIRST || child->exited);
   if (number == SIGKILL || rung->is_groups) signal_group(child->pid, number);
   else if (rung->to == TO_FIRST && !child->exited && !is_further) tell(init, child->pid, WHY_FIRST, "");
@@ -317,6 +347,14 @@ void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at)
   /* A KILL that is refused is to be heard after the event that goes with it. */
   if (number == SIGKILL) rung->walk_at = now_ms();
   else walk(init);
+}
+
+void continue_rung(struct init *init, int number, int64_t late_at, int64_t last_at) {
+  struct rung *rung = &init->rung;
+  if (rung->signal != number) return begin_rung(init, number, late_at, last_at);
+  rung->late_at = late_at;
+  rung->last_at = last_at;
+  rung->walk_at = now_ms();
 }
 
 pid_t take_receiver(struct init *init) {
@@ -341,6 +379,8 @@ void report_told(struct init *init) {
   }
 }
 
+static bool is_among_reloads(int number) { return number == SIGHUP || number == SIGUSR1 || number == SIGUSR2; }
+
 static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth);
 
 static bool pass_on_to_member(void *with, pid_t pid) {
@@ -349,26 +389,29 @@ static bool pass_on_to_member(void *with, pid_t pid) {
   return true;
 }
 
-/* False: no process was found that has a use for it. */
+/*
+ * A signal that is no stop goes to what catches it. Where the first process does not, that is a child. HUP, USR1 and USR2
+ * ask for a reload or a report: a PID 1 without a handler survives them, and so does the command. False: there is none.
+ */
 static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth) {
-  struct dispositions dispositions;
+  struct dispositions dispositions = {0, 0};
   struct process process = {.pid = pid, .parent = init->self.pid};
   struct family family = {.init = init, .depth = depth, .number = number};
   char program[MAX_PROGRAM_BYTES];
   if (depth == 0) return false;
   bool is_seen = read_process(pid, &process) && read_dispositions(pid, &dispositions);
-  bool has_use = !is_seen || has(dispositions.caught | dispositions.ignored, number);
+  bool catches = !is_seen || has(dispositions.caught, number), is_reload = is_among_reloads(number);
   read_program(pid, program);
-  if (is_among(program, WRAPPERS) || (is_among(program, SHELLS) && !has_use)) {
+  bool passes_nothing_on = is_among(program, WRAPPERS);
+  if (passes_nothing_on || (!catches && (is_reload || is_among(program, SHELLS)))) {
     bool has_children = false;
     visit_children(pid, find_one, &has_children);
     if (has_children) visit_children(pid, pass_on_to_member, &family);
-    if (has_children) return family.count > 0;
+    if (has_children && (passes_nothing_on || family.count > 0)) return family.count > 0;
   }
-  /* A PID 1 without a handler survives these three, which ask for a reload or for a report. */
-  bool is_harmless = number != SIGHUP && number != SIGUSR1 && number != SIGUSR2;
-  if (!has_use && (!is_first || !is_harmless)) return false;
-  return signal_process(pid, start_of(init, &process), number) == 0;
+  bool would_die = !catches && !ignores(&dispositions, number);
+  if (would_die && (is_reload || !is_first || is_among(program, SHELLS))) return false;
+  return signal_process(pid, start_of(init, &process), number) == 0 && (catches || is_first);
 }
 
 static void report_unheard(struct init *init, int number) {

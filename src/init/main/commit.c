@@ -30,16 +30,6 @@ static void signal_at_parents_death(struct init *init, int number) {
   init->self.parent = 0;
 }
 
-/* Whether the child has this signal by a stop that init has begun itself, and the supervisor has not acknowledged. */
-static bool was_forwarded(const struct queue *queue, int number) {
-  for (size_t i = 0; i < queue->count; i++) {
-    const struct event *event = &queue->events[i];
-    if (event->kind == EV_FORWARDED && event->flag && event->as == number) return true;
-    if (event->kind == EV_STOP_SENT && event->value == number) return true;
-  }
-  return false;
-}
-
 static void acknowledge_events(struct init *init, uint64_t seq) {
   struct queue *queue = &init->queue;
   for (size_t i = 0; i < queue->count && queue->events[i].seq <= seq; i++)
@@ -83,7 +73,7 @@ static void apply(struct init *init, const struct operation *op) {
       else if (child) signal_program(init, op->signal);
       return;
     case OP_STOP:
-      if (child && !was_forwarded(&init->queue, op->signal)) begin_rung(init, op->signal, op->at, op->last_at);
+      if (child) continue_rung(init, op->signal, op->at, op->last_at);
       return;
     case OP_FORWARD:
       return set_route(&init->forwarding.always, op);

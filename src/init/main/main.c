@@ -211,7 +211,7 @@ static void set_up(struct init *init) {
   struct storage *storage = &init->storage;
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
   init->children.check_at = init->helpers.check_at = init->rung.walk_at = NEVER;
-  init->grace.kill_at = init->grace.leave_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
+  init->grace.kill_at = init->grace.leave_at = init->grace.rest_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
   init->directory.fd = init->directory.inotify = init->sleep.shown = init->notifications.fd = -1;
   init->notifications.watchdog.ms = init->notifications.watchdog.due = NEVER;

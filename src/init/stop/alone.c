@@ -4,7 +4,7 @@
 #include "init.h"
 
 /* A supervisor's time to record an end; by how much at most init leaves before the platform's KILL, for its exit code. */
-enum { RECORD_MS = 2000, AHEAD_MS = 300 };
+enum { RECORD_MS = 2000, AHEAD_MS = 300, REST_MS = 30000 };
 
 void go_on_alone(struct init *init) {
   init->alone = true;
@@ -17,6 +17,7 @@ void go_on_alone(struct init *init) {
 
 int64_t leaves_at(const struct init *init) {
   if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
+  if (init->alone && init->grace.rest_at != NEVER) return init->grace.rest_at;
   /* One that dies soon after each start records nothing. */
   int64_t gone_at = init->supervisor.failures > 0 ? supervisor_lost_at(init) : supervisor_gone_at(init);
   int64_t ends_at = request_ends_at(init);
@@ -26,6 +27,15 @@ int64_t leaves_at(const struct init *init) {
   int64_t half = (ends_at - init->children.ended_at) / 2;
   ends_at -= half < 0 ? 0 : half < AHEAD_MS ? half : AHEAD_MS;
   return ends_at > gone_at + RECORD_MS ? ends_at : gone_at + RECORD_MS;
+}
+
+/* What the command has left behind gets TERM, unless it has had a stop signal, and time. False: that is over. */
+static bool stop_rest(struct init *init) {
+  if (init->grace.rest_at == NEVER) {
+    init->grace.rest_at = now_ms() + REST_MS;
+    continue_rung(init, init->rung.signal > 0 ? init->rung.signal : SIGTERM, NEVER, NEVER);
+  }
+  return is_ahead(init->grace.rest_at);
 }
 
 void leave_without_supervisor(struct init *init) {
@@ -42,6 +52,7 @@ void leave_without_supervisor(struct init *init) {
     init->supervisor.start_at = now_ms();
     return;
   }
+  if (rest && !late && stop_rest(init)) return;
   if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status);
   leave(init, children->last_status);
 }

@@ -3,8 +3,10 @@
 
 #include "init.h"
 
+/* Under the names of other programs no signal is a stop request, but what is left of one does not get TERM twice. */
 static void pass_on_signal(struct init *init, struct event *event) {
-  if (!is_stop(&init->forwarding.fallback, event->value)) return signal_program(init, event->as);
+  bool stops = is_stop(&init->forwarding.fallback, event->value) || (init->in.drop_in.plain && event->as == SIGTERM);
+  if (!stops) return signal_program(init, event->as);
   begin_own_rung(init, event->as);
   event->count = take_receiver(init);
 }

@@ -23,6 +23,7 @@ struct fallback {
 struct grace {
   int64_t kill_at;  /* the end of an acknowledged stop; an unacknowledged request may move it forward */
   int64_t leave_at; /* when the platform ends the container of an acknowledged stop */
+  int64_t rest_at;  /* when init no longer waits for what the command has left behind; NEVER: it does not wait */
   int64_t ends_at;  /* the end of a stop of `stopped` that its mains have caused; NEVER: there is none */
   uint64_t stopped; /* the last child that init has stopped by itself */
   uint64_t overdue; /* the last child that init has KILLed at the end of its grace period */

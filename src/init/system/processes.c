@@ -181,6 +181,15 @@ static void keep_base_name(char name[MAX_PROGRAM_BYTES], const char *path) {
   name[length] = 0;
 }
 
+size_t read_words(pid_t pid, char *words, size_t size) {
+  char path[MAX_PATH];
+  int fd = open(path_of(path, pid, "/cmdline"), O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd == -1 ? 0 : read(fd, words, size - 1);
+  if (fd != -1) close(fd);
+  words[length > 0 ? length : 0] = 0;
+  return length > 0 ? (size_t)length : 0;
+}
+
 void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]) {
   char path[MAX_PATH], text[256];
   struct process process;
@@ -194,7 +203,9 @@ void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]) {
   }
   if (!is_among(name, "busybox toybox coreutils")) return;
   /* Programs of many names: the first word says which one this is, or that the second does. */
-  if (!read_of(pid, "/cmdline", text, sizeof text - 1)) return;
+  size_t used = read_words(pid, text, sizeof text - 1);
+  if (used == 0) return;
+  text[used + 1] = 0; /* there may be no second word */
   const char *word = text + (text[0] == '-');
   char called[MAX_PROGRAM_BYTES];
   keep_base_name(called, word);

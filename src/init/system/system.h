@@ -103,6 +103,8 @@ struct dispositions {
 };
 
 bool read_dispositions(pid_t pid, struct dispositions *dispositions);
+/* Its command line, with a NUL behind each word; 0: it cannot be read. The last word may be cut. */
+size_t read_words(pid_t pid, char *words, size_t size);
 /* The file name of the program that it runs, not of a script; empty: unknown. */
 void read_program(pid_t pid, char name[MAX_PROGRAM_BYTES]);
 /* Whether its descriptor 0 is a pipe that is not init's own. It cannot be seen of a process of another user. */

@@ -11,6 +11,10 @@ function given(image: string, args: string): string {
   return deployment(`- name: web\n  image: ${image}\n  args: ${args}`);
 }
 
+function trapped(flags: string, signal = 'TERM'): string {
+  return started(`[/sexton/sexton, run, ${flags}, --, sh, -c, "trap cleanup ${signal}; server"]`);
+}
+
 export const FIRST_PROCESS_CASES: Cases = {
   SX201: {
     'a list in dash': [started(LIST), /^error @30000 \["a && b"\] .*sh -c stays PID 1/],
@@ -43,6 +47,69 @@ export const FIRST_PROCESS_CASES: Cases = {
       `${text}, which bash becomes`,
       script(text, 'fedora:40'),
     ]),
+    ...each(
+      [
+        "trap 'kill $P; exit 0' TERM; server -x",
+        'trap -- cleanup SIGTERM INT; prepare && server',
+        'trap - TERM; trap cleanup 15; server',
+        "trap 'cleanup' EXIT INT TERM; server",
+      ],
+      (text) => [
+        `${text}, whose trap waits for the program`,
+        [script(text), /^warning @30000 \[.*\] .*sh runs its trap .* does not get SIGTERM: KILL after 30 s$/, false],
+      ],
+    ),
+    ...each(
+      [
+        'trap cleanup TERM; server & wait $!',
+        'trap cleanup TERM; exec server',
+        'trap cleanup TERM; tail -f /log',
+        'trap cleanup TERM; while true; do sleep 1; done',
+        'trap cleanup TERM; cleanup() { :; }; server',
+        'trap cleanup TERM; trap - TERM; server',
+        'trap cleanup TERM; trap 15; server',
+        'trap cleanup TERM; trap 1 15; server',
+        "trap cleanup TERM; trap '' TERM; server",
+        'trap cleanup TERM; trap -- - TERM; server',
+        'trap; server',
+        '(trap cleanup TERM; a); exec server',
+      ],
+      (text) => [`${text}, whose trap waits for nothing that counts`, script(text)],
+    ),
+    ...each(['(trap cleanup TERM; a); server', 'pkill -x TERM; server'], (text) => [
+      `${text}, in which the shell has no trap`,
+      [script(text), /^error .*sh -c stays PID 1/],
+    ]),
+    'a trap for another signal than the stop signal': script('trap cleanup INT; server'),
+    'a trap for the stop signal of the image': [
+      script("trap 'kill $!' QUIT; server", 'nginx:1.29'),
+      /^warning .* does not get SIGQUIT: KILL after 30 s$/,
+      false,
+    ],
+    'a trap of a Job': [
+      job(`- name: web\n  image: ${DASH}\n  command: [sh, -c, "trap cleanup TERM; pg_dump >x"]`),
+      /^info .* does not get SIGTERM/,
+      false,
+    ],
+    'a trap under sexton': [trapped('--grace-period, 30s'), /^info @19667 .* gets SIGTERM only after 19.7 s$/, false],
+    'a trap under sexton with a drain': [
+      trapped('--grace-period, 30s, --drain, 3s'),
+      /^info @20667 .* gets SIGTERM only after 20.7 s$/,
+      false,
+    ],
+    'a trap for the first rung under sexton': [
+      trapped('--grace-period, 30s, --stop, QUIT', 'QUIT'),
+      /^info .* gets SIGQUIT only after 19.7 s$/,
+      false,
+    ],
+    'a trap for no rung under sexton': trapped('--grace-period, 30s, --stop, QUIT'),
+    'a trap under sexton without a grace period': [
+      trapped('--log-level, info'),
+      /^info @30000 .* does not get SIGTERM without --grace-period$/,
+      false,
+    ],
+    'a trap under sexton that signals the group': trapped('--grace-period, 30s, --signal-to, group'),
+    'a trap under sexton whose flags are not known': trapped('--config, /etc/x.yaml'),
     'a list in braces in bash': [script('a; { b; c; }', 'fedora:40'), /^warning .*sh -c stays/],
     'a list in parentheses in bash': [script('a; (b; c)', 'fedora:40'), /^warning .*sh -c stays/],
     'a list in a shell that is not known': [started(LIST, UNKNOWN), /^info .*may stay PID 1/],

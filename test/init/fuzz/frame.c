@@ -72,11 +72,15 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->signal >= (op->kind == OP_END_WITH ? 1 : 0) && op->signal <= MAX_SIGNAL);
       break;
     case OP_END_HELPER:
-    case OP_FIRST_ONLY:
     case OP_HANG_UP:
       require(op->id >= 1);
       break;
-    case OP_SWEEP:
+    case OP_SIGNAL_TO:
+      require(op->id >= 1 && op->index <= 1);
+      break;
+    case OP_STOP:
+      require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL && op->at > 0 && op->last_at > 0);
+      break;
     case OP_PARENT_DEATH:
       require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;

@@ -42,7 +42,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   begin(data, size);
   (void)parent_of(7);
   begin(data, size);
-  signal_target(7, SIGTERM);
+  signal_process(7, 0, SIGTERM);
+  begin(data, size);
+  struct process process;
+  (void)read_process(7, &process);
+  begin(data, size);
+  struct dispositions dispositions;
+  (void)read_dispositions(7, &dispositions);
+  begin(data, size);
+  char program[MAX_PROGRAM_BYTES];
+  read_program(7, program);
   begin(data, size);
   (void)count_oom_kills();
   begin(data, size);

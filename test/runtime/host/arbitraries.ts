@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { MAX_SOCKET_PATH_BYTES } from '../../../src/core/format/tombstone.ts';
+import { TOLD_WHY } from '../../../src/core/state/events.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 /** Plain objects, as the code under test makes them. */
@@ -27,18 +28,21 @@ function helperEnded(how: { [K in 'code' | 'signal' | 'errno']: fc.Arbitrary<End
 
 export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('signal'), ...base, signal, senderPid: fc.nat(), fromTerminal: fc.boolean() }),
-  record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat() }),
+  record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat(), receiverPid: fc.nat() }),
   record({ type: fc.constant('spawned'), ...base, id, pid }),
   record({ type: fc.constant('spawnFailed'), ...base, id, errno }),
   record({ type: fc.constant('overdue'), ...base, id }),
   record({ type: fc.constant('exited'), ...base, id, pid, code, signal: nothing, core: fc.boolean() }),
   record({ type: fc.constant('exited'), ...base, id, pid, code: nothing, signal, core: fc.boolean() }),
-  record({ type: fc.constant('groupGone'), ...base, id, strays: fc.nat() }),
-  record({ type: fc.constant('straysGone'), ...base }),
+  record({ type: fc.constant('rootsGone'), ...base, id }),
+  record({
+    type: fc.constant('told'),
+    ...{ ...base, id, signal, count: pid, pid, why: fc.constantFrom(...TOLD_WHY), name: word, of: word },
+  }),
   record({ type: fc.constant('silent'), ...base, id }),
   record({ type: fc.constant('notified'), ...base, id, dropped: fc.nat(), text: word }),
   record({ type: fc.constant('endWritten'), ...base, id, pid, code, wall }),
-  record({ type: fc.constant('stopSent'), ...base, id, signal, isByMains: fc.boolean(), wall }),
+  record({ type: fc.constant('stopSent'), ...base, id, signal, isByMains: fc.boolean(), wall, receiverPid: fc.nat() }),
   fc.oneof(
     helperEnded({ code, signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),
@@ -89,8 +93,13 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),
   }),
   record({ type: fc.constant('exec'), id, argv, outputLimit: fc.integer({ min: 0, max: 4096 }) }),
-  record({ type: fc.constantFrom('endHelper', 'firstOnly'), id }),
-  record({ type: fc.constantFrom('sweep', 'parentDeath'), signal }),
+  record({
+    type: fc.constant('stop'),
+    ...{ id, signal, lateMs: maybe(fc.integer({ min: 1 })), lastMs: maybe(fc.integer({ min: 1 })) },
+  }),
+  record({ type: fc.constant('signalTo'), id, to: fc.constantFrom('group', 'first') }),
+  record({ type: fc.constant('endHelper'), id }),
+  record({ type: fc.constant('parentDeath'), signal }),
   record({ type: fc.constantFrom('tellReaped', 'sleep') }),
   record({ type: fc.constant('notify'), all: fc.boolean(), watchdogMs: maybe(fc.integer({ min: 1 })) }),
   record({ type: fc.constant('watchdog'), id, ms: maybe(fc.integer({ min: 1 })) }),

@@ -7,7 +7,7 @@ import { SIGKILL, SIGTERM, SIGWINCH } from '../../../src/core/signals.ts';
 import { stateOf } from '../../helpers/process.ts';
 import { build } from '../../helpers/program.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
-import { declares, FOR_EVER, type HostKind, type HostProcess, spawnOf, start } from './host-process.ts';
+import { declares, FOR_EVER, type HostKind, type HostProcess, spawnOf, start, stopOf } from './host-process.ts';
 
 const SIGURG = 23;
 /** By default they end a process: signal(7). KILL is among them. */
@@ -68,7 +68,7 @@ function spawning(kind: HostKind): void {
       commands: [spawnOf(1, '/bin/sh', '-c', 'echo first'), spawnOf(2, '/bin/sh', '-c', 'echo again')],
     });
     assert.equal((await host.event('exited')).id, 2);
-    await host.event('groupGone');
+    await host.event('rootsGone');
     await host.shell(3, 'echo third');
     await host.output.next((line) => line === 'third');
     assert.deepEqual(host.output.all, ['second', 'third']);
@@ -82,7 +82,7 @@ function ending(kind: HostKind): void {
       await host.shell(index + 1, `exit ${code}`);
       const exited = await host.event('exited');
       assert.deepEqual([exited.code, exited.signal], [code, undefined]);
-      assert.equal((await host.event('groupGone')).id, index + 1);
+      assert.equal((await host.event('rootsGone')).id, index + 1);
     }
   });
 
@@ -119,17 +119,17 @@ function ending(kind: HostKind): void {
 }
 
 function groups(kind: HostKind): void {
-  test('K11 a signal reaches the grandchildren', async (t) => {
+  test('K11 with signalTo group a stop reaches the grandchildren', async (t) => {
     const host = await start(t, kind);
     const grandchild = `sh -c 'trap "echo grandchild ends; exit" TERM; echo ready; ${FOR_EVER}'`;
     await host.shell(1, `trap "wait; exit 9" TERM; ${grandchild} & wait`);
     await host.output.next((line) => line === 'ready');
-    await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGTERM }] });
+    await host.commit({ commands: [{ type: 'signalTo', id: 1, to: 'group' }, stopOf(1, SIGTERM)] });
     await host.output.next((line) => line === 'grandchild ends');
     assert.equal((await host.event('exited')).code, 9);
     // A sleep that the grandchild began just then did not get the TERM.
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
-    await host.event('groupGone');
+    await host.event('rootsGone');
   });
 
   test('a stopped program acts on TERM, because CONT follows', async (t) => {
@@ -138,11 +138,11 @@ function groups(kind: HostKind): void {
     await host.output.next((line) => line === 'ready');
     process.kill(pid, 'SIGSTOP');
     await waitFor('it is stopped', () => stateOf(pid) === 'T');
-    await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGTERM }] });
+    await host.commit({ commands: [stopOf(1, SIGTERM)] });
     assert.equal((await host.event('exited')).code, 5);
   });
 
-  test('the group is gone only when the last grandchild is, and can be signalled until then', async (t) => {
+  test('the roots are gone only when the last grandchild is, and can be signalled until then', async (t) => {
     const host = await start(t, kind);
     const grandchild = `sh -c 'trap "echo left behind got HUP" HUP; trap exit TERM; echo ready; ${FOR_EVER}'`;
     // The shell ends when the grandchild has its traps: `exit` after reading from a pipe that it holds.
@@ -153,16 +153,16 @@ function groups(kind: HostKind): void {
     assert.equal((await host.event('exited')).code, 3);
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGURG }] });
     process.kill(host.pid, 'SIGWINCH');
-    // Events come in order: had the group been reported gone, it would stand here.
+    // Events come in order: had they been reported gone, it would stand here.
     assert.equal((await host.event('signal')).signal, SIGWINCH);
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
-    assert.equal((await host.event('groupGone')).id, 1);
-    // The group is empty, so nothing gets this signal.
+    assert.equal((await host.event('rootsGone')).id, 1);
+    // Nothing is left that could get this signal.
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
     assert.equal((await host.shell(2, 'exit 0')).id, 2);
   });
 
-  test('a grandchild of which only the first thread has ended keeps its group', async (t) => {
+  test('a grandchild of which only the first thread has ended is not gone', async (t) => {
     const host = await start(t, kind);
     await host.shell(
       1,
@@ -175,7 +175,7 @@ function groups(kind: HostKind): void {
     process.kill(host.pid, 'SIGWINCH');
     assert.equal((await host.event('signal')).signal, SIGWINCH);
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
-    assert.equal((await host.event('groupGone')).id, 1);
+    assert.equal((await host.event('rootsGone')).id, 1);
   });
 }
 
@@ -186,5 +186,5 @@ async function dieOf(host: HostProcess, id: number, signal: number, code?: numbe
   process.kill(pid, signal);
   const exited = await host.event('exited');
   assert.deepEqual([exited.code, exited.signal], [code, code === undefined ? signal : undefined]);
-  await host.event('groupGone');
+  await host.event('rootsGone');
 }

@@ -35,13 +35,13 @@ function commits(kind: HostKind): void {
     const host = await start(t, kind);
     const spawned = await host.shell(1, 'exit 4');
     const exited = await host.event('exited');
-    const gone = await host.event('groupGone');
+    const gone = await host.event('rootsGone');
     await host.nextSupervisor();
     assert.deepEqual(await host.event('spawned'), spawned);
     assert.deepEqual(await host.event('exited'), exited);
     await host.commit({ ack: exited.seq });
     await host.nextSupervisor();
-    assert.deepEqual(await host.event('groupGone'), gone);
+    assert.deepEqual(await host.event('rootsGone'), gone);
     await host.commit({ ack: gone.seq });
     const hello = await host.nextSupervisor();
     assert.equal((await host.shell(2, 'exit 0')).seq, gone.seq + 1);
@@ -56,7 +56,7 @@ function commits(kind: HostKind): void {
     for (let id = 1; id <= 40; id++) {
       await host.shell(id, 'exit 0');
       await host.event('exited');
-      await host.event('groupGone');
+      await host.event('rootsGone');
     }
     assert.equal((await host.nextSupervisor()).memo, memo);
     assert.equal(await host.heardAtOnce(), 120);

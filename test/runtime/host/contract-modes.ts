@@ -1,4 +1,4 @@
-/** The contract of a host: strays, single processes, orphans, and the socket by which peers know that it lives. */
+/** The contract of a host: daemons, single processes, orphans, and the socket by which peers know that it lives. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,33 +8,21 @@ import { test } from 'node:test';
 import { SIGKILL, SIGTERM } from '../../../src/core/signals.ts';
 import { hasEnded, send } from '../../helpers/process.ts';
 import { waitFor, waitForFile, within } from '../../helpers/wait.ts';
-import { declares, FOR_EVER, type HostKind, type HostProcess, start } from './host-process.ts';
+import { declares, FOR_EVER, type HostKind, type HostProcess, start, stopOf } from './host-process.ts';
 
 const SIGUSR1 = 10;
 
 export function modesContract(kind: HostKind): void {
-  test('a sweep where there is no stray is over at once', async (t) => {
-    const host = await start(t, kind);
-    await host.commit({ commands: [{ type: 'sweep', signal: SIGTERM }] });
-    await host.event('straysGone');
-    await host.shell(1, FOR_EVER);
-    await host.commit({ commands: [{ type: 'sweep', signal: SIGKILL }] });
-    await host.event('straysGone');
-    await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGTERM }] });
-    assert.equal((await host.event('exited')).signal, SIGTERM);
-  });
-
-  test('the strays of an application are counted, and swept', async (t) => {
+  test('what a command leaves behind gets the signal of its stop', async (t) => {
     const host = await start(t, kind);
     const isBlind = declares(host, /^orphans are not reaped, counted or swept$/);
     const pids = ['a', 'b'].map((name) => host.scratch.path(name));
-    const stray = (path: string): string => `setsid sh -c 'echo $$ >${path}; exec sleep 1000' &`;
+    const daemon = (path: string): string => `setsid sh -c 'echo $$ >${path}; exec sleep 1000' &`;
     const ready = pids.map((path) => `while [ ! -s ${path} ]; do :; done;`).join('');
-    await host.shell(1, `${pids.map(stray).join(' ')} ${ready}`);
+    await host.shell(1, `${pids.map(daemon).join(' ')} ${ready}`);
     await host.event('exited');
-    assert.equal((await host.event('groupGone')).strays, isBlind ? 0 : 2);
-    await host.commit({ commands: [{ type: 'sweep', signal: SIGTERM }] });
-    await host.event('straysGone');
+    if (!isBlind) await host.commit({ commands: [stopOf(1, SIGTERM)] });
+    await host.event('rootsGone');
     for (const path of pids) {
       const pid = Number(readFileSync(path, 'utf8'));
       assert.equal(hasEnded(pid), !isBlind);
@@ -42,14 +30,14 @@ export function modesContract(kind: HostKind): void {
     }
   });
 
-  test('C04 with firstOnly a signal reaches the first process only while it lives, then the group', async (t) => {
+  test('C04 with signalTo first a signal reaches the first process only while it lives, then the group', async (t) => {
     const host = await start(t, kind);
     const traps = 'trap "echo second got TERM" TERM; trap "echo second got USR1" USR1';
     const second = `sh -c '${traps}; touch "$SCRATCH/up"; ${FOR_EVER}' &`;
     const first = 'trap "echo first got TERM" TERM; trap "exit 3" USR1; while [ ! -e "$SCRATCH/up" ]; do :; done';
     await host.commit({
       commands: [
-        { type: 'firstOnly', id: 1 },
+        { type: 'signalTo', id: 1, to: 'first' },
         { type: 'forward', id: 1, table: { [SIGUSR1]: SIGTERM } },
       ],
     });
@@ -64,7 +52,7 @@ export function modesContract(kind: HostKind): void {
     await host.output.next((line) => line === 'second got USR1');
     assert.deepEqual(host.output.all, ['ready', 'first got TERM', 'second got USR1']);
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
-    await host.event('groupGone');
+    await host.event('rootsGone');
   });
 
   test('C03 the host says which orphans it reaps, once it was told to', async (t) => {
@@ -76,7 +64,7 @@ export function modesContract(kind: HostKind): void {
       pids.push(Number(await host.output.next(() => true)));
       await host.event('exited');
       await host.commit({ commands: [{ type: 'kill', id, signal: SIGKILL }] });
-      await host.event('groupGone');
+      await host.event('rootsGone');
       if (id === 1) await host.commit({ commands: [{ type: 'tellReaped' }] });
     }
     if (!isBlind) await waitFor('it says so', () => host.errors.length > 0);

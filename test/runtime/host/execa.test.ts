@@ -50,5 +50,5 @@ test('as PID 1, which reaps no orphans, the group is gone when only zombies are 
   await host.shell(1, 'mkfifo "$SCRATCH/go"; (read line < "$SCRATCH/go") & exit 3');
   assert.equal((await host.event('exited')).code, 3);
   await writeFile(host.scratch.path('go'), 'now\n');
-  assert.equal((await host.event('groupGone')).id, 1);
+  assert.equal((await host.event('rootsGone')).id, 1);
 });

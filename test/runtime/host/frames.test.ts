@@ -63,7 +63,7 @@ test('a stream cut at any place, or at any two, gives the same frames', () => {
     ),
     frameOf(eventFields({ type: 'spawned', seq: 1, at: 13, id: 1, pid: 77 })),
     frameOf(['']),
-    frameOf(eventFields({ type: 'groupGone', seq: 2, at: 14, id: 1, strays: 0 })),
+    frameOf(eventFields({ type: 'rootsGone', seq: 2, at: 14, id: 1 })),
   ]);
   const whole = new FrameReader().push(stream);
   assert.equal(whole.length, 4);
@@ -127,9 +127,8 @@ test('what init would refuse is refused before it is sent', () => {
   assert.throws(send([{ type: 'exec', id: 0, argv: ['true'], outputLimit: 1 }]), /helper id 0/);
   assert.throws(send([{ type: 'exec', id: 1, argv: ['true'], outputLimit: 4097 }]), /output limit 4097/);
   assert.throws(send([{ type: 'exec', id: 1, argv: ['a\0b'], outputLimit: 1 }]), /argument with a NUL/);
-  assert.throws(send([{ type: 'sweep', signal: 0 }]), /signal 0/);
   assert.throws(send([{ type: 'parentDeath', signal: 65 }]), /signal 65/);
-  assert.throws(send([{ type: 'firstOnly', id: 0 }]), /child id 0/);
+  assert.throws(send([{ type: 'signalTo', id: 0, to: 'first' }]), /child id 0/);
   assert.throws(send([{ type: 'listen', path: '' }]), /empty socket path/);
   const spawn = (...argv: [string, ...string[]]) => send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv } }]);
   assert.throws(spawn('a', 'b\0c'), /argument with a NUL/);
@@ -158,11 +157,11 @@ test('an event with a field too many, too few, out of range or of another form i
     ['exited', '1', '2', '1', '7', 'code', '256', '0'],
     ['exited', '1', '2', '1', '7', 'signal', '0', '0'],
     ['exited', '1', '2', '1', '7', 'status', '0', '0'],
-    ['group-gone', '1', '2', '0', '0'],
-    ['group-gone', '1', '2', '1'],
-    ['group-gone', '1', '2', '1', '-1'],
-    ['strays-gone', '1'],
-    ['strays-gone', '1', '2', '0'],
+    ['roots-gone', '1', '2', '0'],
+    ['roots-gone', '1', '2', '1', '0'],
+    ['told', '1', '2', '1', '15', '1', '7', 'nobody', 'sh', ''],
+    ['told', '1', '2', '1', '15', '0', '7', 'left', 'sh', ''],
+    ['told', '1', '2', '1', '15', '1', '7', 'left', 'sh'],
     ['helper-ended', '1', '2', '3', 'code', '0'],
     ['helper-ended', '1', '2', '3', 'code', '256', ''],
     ['helper-ended', '1', '2', '3', 'signal', '0', ''],

@@ -228,6 +228,10 @@ function commandLine(kind: HostKind, scratch: Scratch): string[] {
   return ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child=KILL', ...rootless, '--', ...node];
 }
 
+export function stopOf(id: number, signal: number): HostCommand {
+  return { type: 'stop', id, signal, lateMs: undefined, lastMs: undefined };
+}
+
 export function spawnOf(id: number, ...argv: [string, ...string[]]): HostCommand {
   return { type: 'spawn', id, program: { fromIndex: 0, argv } };
 }

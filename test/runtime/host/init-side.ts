@@ -15,7 +15,7 @@ export function eventFields(event: HostEvent): string[] {
     case 'signal':
       return ['signal', ...base, String(event.signal), String(event.senderPid), event.fromTerminal ? '1' : '0'];
     case 'forwarded':
-      return ['forwarded', ...base, String(event.signal), String(event.as), String(event.senderPid)];
+      return ['forwarded', ...base, String(event.signal), String(event.as), ...[event.senderPid, event.receiverPid].map(String)];
     case 'spawned':
       return ['spawned', ...base, String(event.id), String(event.pid)];
     case 'spawnFailed':
@@ -26,8 +26,6 @@ export function eventFields(event: HostEvent): string[] {
       const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
       return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
     }
-    case 'straysGone':
-      return ['strays-gone', ...base];
     case 'silent':
       return ['silent', ...base, String(event.id)];
     case 'notified':
@@ -37,9 +35,13 @@ export function eventFields(event: HostEvent): string[] {
     case 'endWritten':
       return ['end-written', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
     case 'stopSent':
-      return ['stop-sent', ...base, String(event.id), String(event.signal), event.isByMains ? '1' : '0', event.wall];
-    case 'groupGone':
-      return ['group-gone', ...base, String(event.id), String(event.strays)];
+      return ['stop-sent', ...base, ...[event.id, event.signal].map(String), ...[event.isByMains ? '1' : '0', event.wall, String(event.receiverPid)]];
+    case 'rootsGone':
+      return ['roots-gone', ...base, String(event.id)];
+    case 'told': {
+      const { id, signal, count, pid, why, name, of } = event;
+      return ['told', ...base, ...[id, signal, count, pid].map(String), why, name, of];
+    }
     default:
       return event satisfies never;
   }
@@ -125,8 +127,11 @@ export function commitOf(fields: readonly string[]): Commit {
       const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
       commands.push({ type: 'endWith', id, needed, endsWithLost, holds, lingerMs, signal, mains });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
-    else if (operation === 'sweep') commands.push({ type: 'sweep', signal: int() });
-    else if (operation === 'first-only') commands.push({ type: 'firstOnly', id: int() });
+    else if (operation === 'stop') {
+      const [id, signal, lateMs, lastMs] = [int(), int(), int() || undefined, int() || undefined];
+      commands.push({ type: 'stop', id, signal, lateMs, lastMs });
+    } else if (operation === 'signal-to')
+      commands.push({ type: 'signalTo', id: int(), to: int() === 1 ? 'first' : 'group' });
     else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
     else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
     else if (operation === 'notify')

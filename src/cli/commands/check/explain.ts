@@ -3,8 +3,15 @@
  * each value came from. Nothing is started.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { between, intervalText } from '../../../check/stop/interval.ts';
+import { drainOf } from '../../../check/stop/plan.ts';
 import type { Env } from '../../../config/env.ts';
 import { resolveRun } from '../../../config/resolve.ts';
+import type { RunConfig, SignalTo } from '../../../config/run-config.ts';
+import { ladderOf } from '../../../core/ladder.ts';
+import { predictLateMs } from '../../../core/lifecycle/stop/untold.ts';
+import { ASSUMED_GRACE_MS, lastTurnMs } from '../../../core/pod/deadline.ts';
+import { SIGTERM, signalName } from '../../../core/signals.ts';
 import { whyWithoutInit } from '../../../runtime/host/without-init.ts';
 import { isLocalFile } from '../../../runtime/local-volume.ts';
 import { ANOTHER_KERNEL, whyAwakeByFlags } from '../../../runtime/sleep/why-awake.ts';
@@ -30,15 +37,17 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
     ...(watching === undefined ? [] : [watching]),
   ];
   const node = why === undefined ? NO_NODE : `there is a Node process from the start: ${why}`;
+  const stop = whomStopReaches(run, why === NO_INIT);
   if (flags.output === 'json') {
     const { program, ...rest } = run;
-    return void (await printJson({ ...rest, command: program.argv, sources, node, warnings, notes }));
+    return void (await printJson({ ...rest, command: program.argv, sources, node, stop, warnings, notes }));
   }
   // A value of several lines takes a row for each.
   const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));
   const table = withBoldHeader(formatTable(['KEY', 'VALUE', 'SOURCE'], rows, outputWidth()));
   const lines = [
     `node: ${node}\n`,
+    `stop: ${stop}\n`,
     ...notes.map((note) => `note: ${note}\n`),
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
@@ -47,6 +56,32 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
 
 const NO_NODE =
   'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind, or the termination log is to be written';
+
+/** Init does this in src/init/children/roots.c, and src/runtime/host/execa.ts where there is none. */
+function whomStopReaches({ member, host: { signalTo } }: RunConfig, isWithoutInit: boolean): string {
+  const [{ signal }] = ladderOf(member, SIGTERM);
+  const name = signalName(signal).slice('SIG'.length);
+  if (isWithoutInit)
+    return `${name} reaches ${signalTo === 'first' ? 'the first process' : 'the process group'} alone: ${NO_INIT}`;
+  const { gracePeriodMs } = member;
+  const { minMs, maxMs } = drainOf(member);
+  const lastMs = lastTurnMs({ sinceMs: 0, atMs: gracePeriodMs ?? ASSUMED_GRACE_MS });
+  const isAlone = member.solo && member.role === 'main';
+  const [from, until] = [Math.min(minMs, lastMs), isAlone ? Math.min(maxMs, lastMs) : lastMs].map((sentMs) =>
+    predictLateMs(member, SIGTERM, sentMs),
+  );
+  const late =
+    from === undefined || until === undefined
+      ? 'what has not had it gets none, as it is not known when KILL comes without --grace-period'
+      : `what has not had it gets it ${intervalText(between(from, until))} after the stop request`;
+  return `${name} reaches ${WHOM[signalTo]}; ${late}`;
+}
+
+const WHOM: Readonly<Record<SignalTo, string>> = {
+  tree: 'parents before their children (the process group where sexton is neither PID 1 nor a subreaper)',
+  group: 'the process group, and what the first process has left behind',
+  first: 'the first process, and what that has left behind',
+};
 
 /**
  * How the kernel reports changes in the graveyard here; undefined: there is no graveyard, no init, or nothing to be seen.

@@ -9,6 +9,7 @@ import type { Event, Told } from '../../state/events.ts';
 import type { Child, Climb } from '../../state/state.ts';
 import { earliest } from '../../time.ts';
 import { endLife, willRestart } from './end.ts';
+import { ladderKillMs, untoldTimes } from './untold.ts';
 
 /** How long what a command has started may take to end with it before it is signalled. */
 const REST_MS = 20;
@@ -47,7 +48,7 @@ export function onTold(draft: Draft, { id, ...told }: Event & { type: 'told' }):
   const { child } = draft.state;
   if (!isThere(child) || child.id !== id) return;
   if (told.why !== 'first' && told.why !== 'through') countOthers(draft, told.count);
-  say(draft, 'info', whomTold(told), { pid: told.pid });
+  say(draft, 'info', whomTold(told));
 }
 
 function countOthers(draft: Draft, count: number): void {
@@ -60,7 +61,7 @@ function countOthers(draft: Draft, count: number): void {
 
 /** The host has sent a stop signal by itself, to the command alone if it names a receiver. */
 export function sayReceiver(draft: Draft, signal: number, pid: number): void {
-  if (pid > 0) say(draft, 'info', `${signalName(signal).slice(3)} to the command (pid ${pid})`, { pid });
+  if (pid > 0) say(draft, 'info', `${signalName(signal).slice(3)} to the command (pid ${pid})`);
 }
 
 function whomTold({ signal, count, pid, why, name, of }: Told): string {
@@ -69,7 +70,7 @@ function whomTold({ signal, count, pid, why, name, of }: Told): string {
   return `${signalName(signal).slice(3)} to ${whom}${HOW_TOLD[why](cleanText(of, MAX_COMM))}`;
 }
 
-/** Of a name in /proc/PID/comm. */
+/** The longest name in /proc/PID/comm. */
 const MAX_COMM = 16;
 
 const HOW_TOLD: Readonly<Record<Told['why'], (of: string) => string>> = {
@@ -161,27 +162,15 @@ function sendRung(draft: Draft): void {
   if (rung.signal === SIGKILL) return killNow(draft, 'the last rung of the ladder');
   if (!isThere(child)) return;
   note(draft, 'signal sent', { Signal: signalName(rung.signal) });
-  const killMs = nextKillMs(draft, climb);
-  const leftMs = killMs === undefined ? undefined : killMs - climb.sinceMs;
-  draft.effects.push({
-    type: 'stop',
-    id: child.id,
-    signal: rung.signal,
-    lateMs: leftMs && climb.sinceMs + (leftMs * 2) / 3,
-    lastMs: leftMs && climb.sinceMs + leftMs * 0.9,
-  });
+  const { lateMs, lastMs } = untoldTimes(climb.sinceMs, nextKillMs(draft, climb)) ?? {};
+  draft.effects.push({ type: 'stop', id: child.id, signal: rung.signal, lateMs, lastMs });
 }
 
 /** When this climb ends in KILL at the latest; undefined: not by a time that is known. */
 function nextKillMs(draft: Draft, { rung, sinceMs, killAtMs: ownMs }: Climb): number | undefined {
   const { deadline } = draft.state;
-  let atMs: number | undefined = sinceMs;
-  for (const { signal, forMs } of rungsOf(draft).slice(rung)) {
-    if (signal === SIGKILL) break;
-    atMs = atMs === undefined || forMs === undefined ? undefined : atMs + forMs;
-  }
-  const hasKill = rungsOf(draft).some(({ signal }) => signal === SIGKILL);
-  return earliest(hasKill ? atMs : undefined, ownMs, deadline?.kills === true ? killAtMs(deadline) : undefined);
+  const ladderMs = ladderKillMs(rungsOf(draft).slice(rung), sinceMs);
+  return earliest(ladderMs, ownMs, deadline?.kills === true ? killAtMs(deadline) : undefined);
 }
 
 function rungsOf(draft: Draft): ReturnType<typeof ladderOf> {
