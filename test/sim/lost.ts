@@ -23,8 +23,8 @@ const GAPS_MS = 3_000;
 const STARTS = 10;
 /** Init waits 11 s between ten short lives, and 30 s for what the command has left behind. */
 const FAILED_MS = 50_000;
-/** Two that hang, each when all it had to do was to write the death. */
-const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 10_000;
+/** One that hangs while roots are left, and two that hang when all they had to do was to write the death. */
+const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 25_000;
 const SLACK_MS = 100;
 
 export class Lost extends Judge {
