@@ -78,8 +78,9 @@ export class SimRungs {
     this.walk();
   }
 
-  /** Whether this signal is under way: then only its times are new. */
+  /** Whether this signal is under way: then only its times are new. Nothing follows KILL. */
   proceeds(signal: number, lateAtMs = NEVER, lastAtMs = NEVER): boolean {
+    if (this.#signal === SIGKILL) return true;
     if (this.#signal !== signal || this.#command() === undefined) return false;
     this.#lateAtMs = lateAtMs;
     this.#lastAtMs = lastAtMs;
