@@ -5,7 +5,7 @@
  */
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { type Fallback, fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
-import { SIGKILL } from '../../src/core/signals.ts';
+import { SIGKILL, SIGTERM } from '../../src/core/signals.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { Commit, HostCommand, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
@@ -45,6 +45,7 @@ const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handl
 /** So much later than a supervisor would init KILL a command that its mains have ended. */
 const BEHIND_MS = 1_000;
 const HANGS_AFTER_MS = 10_000;
+const REST_MS = 30_000;
 /** What it takes to read a request that has come just before. */
 const RACE_MS = 20;
 /** What it may take until a handle is there, once the supervisor has asked for it. */
@@ -142,6 +143,8 @@ export class Container {
   /** The last command that init has stopped by itself. */
   #stopped = 0;
   #mainsEndMs: number | undefined;
+  /** When init alone no longer waits for what the command has left behind. */
+  #restAtMs: number | undefined;
   /** The last command that init has KILLed because the time was over. */
   #overdue = 0;
   /** When the next commit is to come, CLOCK_MONOTONIC. */
@@ -232,11 +235,6 @@ export class Container {
     return this.processes.childrenOf(INIT).some(({ isOwn }) => !isOwn);
   }
 
-  /** The end of PID 1 ends what came by exec, and what that has left behind. */
-  get hasRootsOfCommand(): boolean {
-    return this.processes.childrenOf(INIT).some(({ isOwn, isGuest }) => !isOwn && !isGuest);
-  }
-
   get ageMs(): number {
     return this.world.agenda.monoMs - this.startedAtMs;
   }
@@ -294,6 +292,15 @@ export class Container {
     this.world.laws.trees.begins(this, signal, times);
     this.#rungs.begin(signal, times.lateMs, times.lastMs);
     this.#walkLater();
+  }
+
+  /** Init may have begun with this signal itself. */
+  #continues(signal: number, times: { lateMs?: number | undefined; lastMs?: number | undefined }): boolean {
+    if (this.#rungs.signal === signal) this.world.laws.trees.continues(this, times);
+    const isUnderWay = this.#rungs.proceeds(signal, times.lateMs, times.lastMs);
+    this.#walkLater();
+    this.#report();
+    return isUnderWay;
   }
 
   #walkLater(): void {
@@ -606,7 +613,8 @@ export class Container {
       const receiverPid = this.#passOn(event.signal, as);
       return { ...queued, event: { type: 'forwarded', signal: event.signal, as, senderPid: 0, receiverPid } };
     });
-    if (this.command.exit !== undefined) return this.#leaveUnrecorded(statusOf(this.command.exit));
+    this.#leaveAlone();
+    if (!this.isRunning) return;
     this.#endWithMains();
     this.#report();
   }
@@ -656,7 +664,7 @@ export class Container {
     if (command === undefined || !this.isRunning) return;
     const stopping = this.#stopping;
     const { killAtMs, leaveAtMs, mainsEndMs } = stopping;
-    const hasEnd = (this.#fallback.atMs ?? killAtMs ?? leaveAtMs ?? mainsEndMs) !== undefined;
+    const hasEnd = (this.#fallback.atMs ?? killAtMs ?? leaveAtMs ?? mainsEndMs ?? this.#restAtMs) !== undefined;
     if (!hasEnd && oldestStop(stopping) === undefined) return;
     const lost = this.#lost;
     const isStoppable = command.exit === undefined && this.#stopped !== command.id;
@@ -665,7 +673,7 @@ export class Container {
       lost.goneAtMs > agenda.monoMs ? lost.goneAtMs : NEVER,
       isStoppable ? stopOf(lost).atMs : NEVER,
       this.#overdue === command.id ? NEVER : endsAtMs(stopping),
-      command.diedAtMs === undefined ? NEVER : leavesAtMs(lost, command.diedAtMs - agenda.bootAtMs),
+      command.diedAtMs === undefined ? NEVER : this.#leavesAtMs(command),
     ];
     const atMs = Math.min(...times);
     if (atMs < NEVER) this.#acting = agenda.at(Math.ceil(atMs + agenda.bootAtMs), this.actor, () => this.#act());
@@ -674,7 +682,7 @@ export class Container {
   /** As in one turn of init's loop. */
   #act(): void {
     const { command } = this;
-    const { monoMs, bootAtMs } = this.world.agenda;
+    const { monoMs } = this.world.agenda;
     if (command === undefined) return;
     const { atMs, signal } = stopOf(this.#lost);
     if (atMs <= monoMs && command.exit === undefined && this.#stopped !== command.id) {
@@ -682,8 +690,8 @@ export class Container {
       this.#sendStop(signal, false);
     }
     if (endsAtMs(this.#stopping) <= monoMs && this.#overdue !== command.id) this.#killOverdue();
-    const { exit, diedAtMs = NEVER } = command;
-    if (exit !== undefined && leavesAtMs(this.#lost, diedAtMs - bootAtMs) <= monoMs) {
+    const { exit } = command;
+    if (exit !== undefined && this.#leavesAtMs(command) <= monoMs) {
       this.world.count('left after the grace period, without a supervisor');
       return this.#leaveUnrecorded(statusOf(exit));
     }
@@ -778,11 +786,7 @@ export class Container {
 
   #stop({ id, signal, ...times }: HostCommand & { readonly type: 'stop' }): void {
     if (id !== this.#theirs?.id) return;
-    // Init has passed it on, and the supervisor has not heard of that yet.
-    const isKnown = ({ event, isOnce }: Queued): boolean =>
-      (event.type === 'forwarded' && event.as === signal && isOnce) ||
-      (event.type === 'stopSent' && event.signal === signal);
-    if (this.queue.some(isKnown)) return this.world.count('signal not repeated');
+    if (this.#continues(signal, times)) return this.world.count('signal not repeated');
     this.#beginRung(signal, times);
     this.#report();
   }
@@ -871,7 +875,7 @@ export class Container {
     const zombies = this.#zombies.splice(0);
     if (!this.isRunning || command === undefined || zombies.length === 0) return;
     for (const process of zombies) this.#rungs.forget(process);
-    world.laws.trees.reaped(this);
+    for (const process of zombies) world.laws.trees.reaped(this, process);
     const { exit } = command.first;
     if (exit !== undefined && zombies.includes(command.first)) this.#onExited(command, exit);
     if (!this.isRunning) return;
@@ -881,8 +885,27 @@ export class Container {
       command.areRootsGone = true;
       this.push({ type: 'rootsGone', id: command.id });
     }
-    if (this.isAlone && command.exit !== undefined) return this.#leaveUnrecorded(statusOf(command.exit));
+    if (this.isAlone) this.#leaveAlone();
     this.#report();
+  }
+
+  /** Once the command has ended, and what it has left behind has had its stop signal and time. */
+  #leaveAlone(): void {
+    const { command } = this;
+    if (command?.exit === undefined || !this.isRunning) return;
+    if (command.areRootsGone || this.#leavesAtMs(command) <= this.world.agenda.monoMs)
+      return this.#leaveUnrecorded(statusOf(command.exit));
+    if (this.#restAtMs !== undefined) return;
+    this.#restAtMs = this.world.agenda.monoMs + REST_MS;
+    this.world.count('what a command has left behind is stopped by init alone');
+    const signal = this.#rungs.signal === 0 ? SIGTERM : this.#rungs.signal;
+    if (!this.#continues(signal, {})) this.#beginRung(signal);
+    this.#arm();
+  }
+
+  #leavesAtMs({ diedAtMs = NEVER }: Command): number {
+    if (this.isAlone && this.#restAtMs !== undefined) return this.#restAtMs;
+    return leavesAtMs(this.#lost, diedAtMs - this.world.agenda.bootAtMs);
   }
 
   #onExited(command: Command, exit: ChildExit): void {

@@ -82,7 +82,7 @@ function drawWorkers(dice: Dice): readonly ChildProcess[] {
   const worker = (): ChildProcess => ({
     on: dice.pick([{}, ends(dice.pick([0, 200, 2_500])), IGNORES]),
     ...(dice.chance(0.2) && { bornAfterMs: dice.int(12_000) }),
-    ...(dice.chance(0.2) && { children: [drawOther(dice)], endsChildren: dice.chance(0.5) }),
+    ...(dice.chance(0.4) && { children: [drawOther(dice), { on: ends(10) }], endsChildren: dice.chance(0.5) }),
   });
   return Array.from({ length: dice.between(1, 3) }, worker);
 }

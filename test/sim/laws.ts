@@ -206,7 +206,7 @@ export class Laws extends Judge {
     const { command, member } = container;
     if (command !== undefined) this.world.judges('one command');
     if (command !== undefined && command.exit === undefined) this.breaks('one command', container, 'two at once');
-    if (container.hasRootsOfCommand && !wasKilled(container))
+    if (container.hasRoots && command?.areRootsGone !== true && !wasKilled(container))
       this.breaks('one command', container, 'another is started while roots of the last one live');
     if (id !== container.lastSpawned + 1) this.breaks('one command', container, `id ${id}`);
     this.#judgeCompany(container);
@@ -271,7 +271,7 @@ export class Laws extends Judge {
         this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(member);
     }
-    if (container.hasRootsOfCommand && !wasKilled(container))
+    if (container.hasRoots && command?.areRootsGone !== true && !wasKilled(container))
       this.breaks('nothing lives', container, 'init leaves living roots that had no KILL');
     this.#judgeCode(container, code);
     const isWritten = ownTombstone(container)?.Died !== undefined;

@@ -21,10 +21,10 @@ const LAST_TURN_MS = 500;
 /** While supervisors die within a second of each other there may be one that acts. */
 const GAPS_MS = 3_000;
 const STARTS = 10;
-/** Init waits 11 s between ten short lives, and the first life may last until the end of its roots. */
-const FAILED_MS = 20_000;
-/** Two that hang, each when all it had to do was to write the death. */
-const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 10_000;
+/** Init waits 11 s between ten short lives, and 30 s for what the command has left behind. */
+const FAILED_MS = 50_000;
+/** One that hangs while roots are left, and two that hang when all they had to do was to write the death. */
+const HUNG_MS = 2 * (maxWritingMs(undefined, 0) + 10_000) + 25_000;
 const SLACK_MS = 100;
 
 export class Lost extends Judge {

@@ -38,8 +38,6 @@ export interface Process {
   readonly script: ChildProcess;
   /** Sexton's own. */
   readonly isOwn: boolean;
-  /** It came by exec, or descends from one that did. */
-  readonly isGuest: boolean;
   readonly bornAtMs: number;
   /** 1 is init, 0 is outside. */
   parent: number;
@@ -199,7 +197,6 @@ export class Processes {
     const bornAtMs = this.#agenda.nowMs;
     const process: Process = {
       ...{ pid, group, script, isOwn, bornAtMs, parent, writes },
-      isGuest: script.comes === 'by exec' || by?.isGuest === true,
       ...{ got: [], ending: undefined, exit: undefined },
     };
     this.#living.set(pid, process);

@@ -11,6 +11,8 @@ type Why = Told['why'];
 const NEVER = Number.POSITIVE_INFINITY;
 const READER_MS = 1_000;
 const CHECK_MS = 50;
+/** What a trap has left behind may have been told by it. */
+export const TRAPPED_MS = 5_000;
 const [SIGUSR1, SIGUSR2] = [10, 12];
 const WHYS = ['first', 'through', 'trap', 'left', 'reader', 'late'] as const satisfies readonly Why[];
 
@@ -28,6 +30,9 @@ export class SimRungs {
   #lateAtMs = NEVER;
   #lastAtMs = NEVER;
   #changedAtMs = 0;
+  #trappedUntilMs = 0;
+  /** Shells that have been told, and whose trap runs. */
+  readonly #trapped = new Set<Process>();
   readonly #told = new Set<Process>();
   readonly #tallies = new Map<Why, Told>();
   readonly #processes: Processes;
@@ -64,12 +69,28 @@ export class SimRungs {
     this.#lateAtMs = lateAtMs;
     this.#lastAtMs = lastAtMs;
     this.#changedAtMs = this.#nowMs();
+    this.#trappedUntilMs = 0;
     const { first, hasExited } = command;
     if (signal === SIGKILL || this.to === 'group') this.#signalGroup(first.group, signal, 'rung');
     else if (this.to === 'first' && !hasExited && !isFurther) this.#tell(first, 'first');
     if (isFurther && signal !== SIGKILL)
       for (const one of toldBefore) if (one.exit === undefined) this.#processes.signal(one, signal, 'rung');
     this.walk();
+  }
+
+  /** Whether this signal is under way: then only its times are new. Nothing follows KILL. */
+  proceeds(signal: number, lateAtMs = NEVER, lastAtMs = NEVER): boolean {
+    if (this.#signal === SIGKILL) return true;
+    if (this.#signal !== signal || this.#command() === undefined) return false;
+    this.#lateAtMs = lateAtMs;
+    this.#lastAtMs = lastAtMs;
+    this.walk();
+    return true;
+  }
+
+  /** 0: none was sent to this command. */
+  get signal(): number {
+    return this.#signal;
   }
 
   /** To be called after anything was reaped, and when it is due. */
@@ -91,6 +112,7 @@ export class SimRungs {
     if (this.#signal === 0) return;
     this.#changedAtMs = this.#nowMs();
     this.#told.delete(process);
+    if (this.#trapped.delete(process)) this.#trappedUntilMs = this.#nowMs() + TRAPPED_MS;
   }
 
   /** The pid of the command if it was told, directly and alone; else 0. */
@@ -144,8 +166,10 @@ export class SimRungs {
       for (const child of children) this.#visit(child, 'through', nameOf(process));
       return;
     }
-    const idlers = program === 'sh' && typeof reaction === 'object' ? children.filter((one) => this.#isIdler(one)) : [];
+    const hasTrap = program === 'sh' && typeof reaction === 'object';
+    const idlers = hasTrap ? children.filter((one) => this.#isIdler(one)) : [];
     this.#tell(process, why, of);
+    if (hasTrap) this.#trapped.add(process);
     for (const idler of idlers) this.#tell(idler, 'trap', 'sh');
   }
 
@@ -165,7 +189,7 @@ export class SimRungs {
     const readers = roots.filter(isReader);
     for (const root of roots) {
       if (readers.includes(root)) this.#visitReader(root, false);
-      else this.#visit(root, 'left');
+      else if (this.#trappedUntilMs <= this.#nowMs()) this.#visit(root, 'left');
     }
     if (readers.length === roots.length) for (const reader of readers) this.#visitReader(reader, true);
   }
@@ -206,18 +230,23 @@ export class SimRungs {
     for (const process of this.#processes.all) if (process.group === group) this.#processes.signal(process, signal, by);
   }
 
-  /** False: no process was found that has a use for it. */
+  /** A signal that is no stop goes to what catches it, to a child where its parent does not. False: there is none. */
   #passOn(process: Process, signal: number, isFirst: boolean): boolean {
-    const hasUse = process.script.on?.[signal] !== undefined;
     const { program } = process.script;
-    const children = this.#processes.childrenOf(process.pid);
-    if ((program === 'su' || (program === 'sh' && !hasUse)) && children.length > 0)
-      return children.filter((child) => this.#passOn(child, signal, false)).length > 0;
+    const reaction = reactionOf(process.script, signal);
+    const catches = typeof reaction === 'object';
     // A PID 1 without a handler survives these, which ask for a reload or for a report.
-    const isHarmless = ![SIGHUP, SIGUSR1, SIGUSR2].includes(signal);
-    if (!hasUse && (!isFirst || !isHarmless)) return false;
+    const isReload = [SIGHUP, SIGUSR1, SIGUSR2].includes(signal);
+    const children = this.#processes.childrenOf(process.pid);
+    const passesNothingOn = program === 'su';
+    if ((passesNothingOn || (!catches && (isReload || program === 'sh'))) && children.length > 0) {
+      const isTaken = children.filter((child) => this.#passOn(child, signal, false)).length > 0;
+      if (passesNothingOn || isTaken) return isTaken;
+    }
+    const wouldDie = reaction === undefined;
+    if (wouldDie && (isReload || !isFirst || program === 'sh')) return false;
     this.#processes.signal(process, signal, 'pass');
-    return true;
+    return catches || isFirst;
   }
 }
 

@@ -3,6 +3,7 @@ import { SIGKILL } from '../../src/core/signals.ts';
 import type { Container } from './container.ts';
 import { Judge } from './judge.ts';
 import { INIT, type Process, reactionOf, type Sender } from './processes.ts';
+import { TRAPPED_MS } from './rungs.ts';
 
 /** When init is to tell those that nobody has told. */
 interface Times {
@@ -12,8 +13,8 @@ interface Times {
 
 interface Rung {
   readonly signal: number;
-  readonly lateAtMs: number;
-  readonly lastAtMs: number;
+  lateAtMs: number;
+  lastAtMs: number;
   readonly reached: Set<Process>;
 }
 
@@ -26,6 +27,8 @@ export class Trees extends Judge {
   readonly #rungs = new Map<Container, Rung>();
   /** When a child of init ended or a process was told, CLOCK_MONOTONIC of the run. */
   readonly #changedAtMs = new Map<Container, number>();
+  /** The trap of a shell that has ended may have told what it has left behind. */
+  readonly #trappedUntilMs = new Map<Container, number>();
 
   /** Init is to send this signal to the tree. */
   begins(container: Container, signal: number, { lateMs = NEVER, lastMs = NEVER }: Times): void {
@@ -33,8 +36,12 @@ export class Trees extends Judge {
     const before = this.#rungs.get(container);
     const lastAtMs = lastMs + agenda.bootAtMs;
     if (signal === SIGKILL && before !== undefined) this.#judgeKill(container, before);
+    const isLimited = container.member.config.gracePeriodMs !== undefined && container.command?.exit === undefined;
+    if (signal !== SIGKILL && isLimited && lastMs === NEVER)
+      this.breaks('told before KILL', container, 'its grace period is declared, and the rung has no last time');
     this.#rungs.set(container, { signal, lateAtMs: lateMs + agenda.bootAtMs, lastAtMs, reached: new Set() });
     this.#changedAtMs.set(container, agenda.nowMs);
+    this.#trappedUntilMs.delete(container);
     if (signal === SIGKILL || container.command?.exit === undefined) return;
     for (const process of container.processes.childrenOf(INIT)) this.adopted(container, process);
   }
@@ -76,9 +83,7 @@ export class Trees extends Judge {
   #judgeOrder(container: Container, process: Process, signal: number, rung: Rung): void {
     const { nowMs } = this.world.agenda;
     const isLast = nowMs >= rung.lastAtMs;
-    if (container.member.signalTo === 'tree' && isWrapper(container, process))
-      this.breaks('wrappers', container, `${describe(process)} is told`);
-    if (process.script.program === 'su') this.world.judges('wrappers');
+    if (container.member.signalTo === 'tree') this.#judgeWrapper(container, process, signal, rung);
     for (let it = container.processes.get(process.parent); it !== undefined; it = container.processes.get(it.parent)) {
       this.world.judges('parents first');
       const passesNothingOn = it.script.program === 'su' || reactionOf(it.script, signal) === 'ignores';
@@ -86,13 +91,23 @@ export class Trees extends Judge {
         this.breaks('parents first', container, `${describe(process)} before ${describe(it)}`);
     }
     const parent = container.processes.get(process.parent);
-    if (parent !== undefined && isTold(parent) && parent.script.program !== 'sh') {
+    if (parent !== undefined && isTold(parent)) {
       this.world.judges('workers');
-      if (!isLast) this.breaks('workers', container, `${describe(process)} is told, whose parent is to end it`);
+      const isIdle = process.script.program === 'sleep' && process.script.place !== 'background';
+      const mayBeTold = parent.script.program === 'sh' ? isIdle || nowMs >= rung.lateAtMs : isLast;
+      if (!mayBeTold) this.breaks('workers', container, `${describe(process)} is told, whose parent is to end it`);
     }
     const { first } = container.command ?? {};
     if (process.script.reads === true && process.parent === INIT && process !== first && !isLast)
       this.#judgeReader(container, process, rung);
+  }
+
+  #judgeWrapper(container: Container, process: Process, signal: number, { lateAtMs }: Rung): void {
+    const ignores = reactionOf(process.script, signal) === 'ignores' && this.world.agenda.nowMs < lateAtMs;
+    if (process.script.program !== 'su' && !ignores) return;
+    this.world.judges('wrappers');
+    if (container.processes.childrenOf(process.pid).length > 0)
+      this.breaks('wrappers', container, `${describe(process)} is told, and passes nothing on to its child`);
   }
 
   #judgeReader(container: Container, reader: Process, { lateAtMs }: Rung): void {
@@ -125,8 +140,11 @@ export class Trees extends Judge {
       if (!container.isRunning || rung === undefined || process.exit !== undefined) return;
       if (container.command?.exit !== undefined && rung.signal !== SIGKILL) this.world.judges('roots at once');
       if (!isOverlooked(container, process, rung)) return;
+      const trappedUntilMs = this.#trappedUntilMs.get(container) ?? 0;
+      if (agenda.nowMs < trappedUntilMs) return this.#lookLater(container, process, undefined);
       const stoodUntilMs = Math.max(container.actor.frozenUntilMs, agenda.pausedUntilMs);
-      if (first !== rung || agenda.nowMs - stoodUntilMs < SEEN_MS) this.#lookLater(container, process, rung);
+      if (first !== rung || agenda.nowMs - stoodUntilMs < SEEN_MS || agenda.nowMs - trappedUntilMs < SEEN_MS)
+        this.#lookLater(container, process, rung);
       else this.breaks('roots at once', container, `${describe(process)} is left behind and not told`);
     });
   }
@@ -134,13 +152,26 @@ export class Trees extends Judge {
   #judgePass(container: Container, process: Process, signal: number): void {
     if (container.member.signalTo !== 'tree' || ![1, 10, 12].includes(signal)) return;
     this.world.judges('reload');
-    if (process.script.on?.[signal] === undefined && container.command?.exit === undefined)
+    if (reactionOf(process.script, signal) === undefined && container.command?.exit === undefined)
       this.breaks('reload', container, `${describe(process)} would die of signal ${signal}`);
   }
 
   /** A child of init has ended, and init knows. */
-  reaped(container: Container): void {
-    this.#changedAtMs.set(container, this.world.agenda.nowMs);
+  reaped(container: Container, process: Process): void {
+    const { nowMs } = this.world.agenda;
+    this.#changedAtMs.set(container, nowMs);
+    const { signal = 0 } = this.#rungs.get(container) ?? {};
+    const isTrap = process.script.program === 'sh' && typeof reactionOf(process.script, signal) === 'object';
+    if (isTrap && isTold(process)) this.#trappedUntilMs.set(container, nowMs + TRAPPED_MS);
+  }
+
+  /** Only the times of the rung are new. */
+  continues(container: Container, { lateMs = NEVER, lastMs = NEVER }: Times): void {
+    const rung = this.#rungs.get(container);
+    const { bootAtMs } = this.world.agenda;
+    if (rung === undefined) return;
+    rung.lateAtMs = lateMs + bootAtMs;
+    rung.lastAtMs = lastMs + bootAtMs;
   }
 
   /** Another command is started. */
