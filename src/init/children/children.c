@@ -64,6 +64,7 @@ void spawn(struct init *init, uint64_t id, char *const argv[]) {
   /* Init no longer waits for what has survived the KILL of the child before it. */
   children->child = (struct child){.id = id, .pid = pid};
   init->rung.signal = 0;
+  init->catcher.caught = 0;
   push(&init->queue, (struct event){.kind = EV_SPAWNED, .id = id, .pid = pid});
 }
 

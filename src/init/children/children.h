@@ -121,6 +121,12 @@ struct rung {
   struct tally tallies[WHYS];
 };
 
+/* What the child catches, to be looked up once for each program; a shell's traps change. */
+struct catcher {
+  uint64_t caught;
+  char program[MAX_PROGRAM_BYTES];
+};
+
 /* Signals the application: parents first, its group, or its first process, as was ordered. KILL is for all of it. */
 void begin_rung(struct init *init, int number, int64_t late_at, int64_t last_at);
 /* Does so unless this signal is under way, as init may have begun with it: then only its times are new. */

@@ -30,8 +30,7 @@ bool is_commands(const struct init *init, pid_t pid) {
 
 /* Whether what loses its parent comes to init, and can be seen. Elsewhere the group of the child stands for its tree. */
 static bool sees_roots(const struct init *init) {
-  struct process self;
-  return init->adopts && read_process(init->self.pid, &self);
+  return init->adopts && access("/proc/self/stat", F_OK) == 0;
 }
 
 struct roots {
@@ -420,15 +419,21 @@ static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int
   struct family family = {.init = init, .depth = depth, .number = number};
   char program[MAX_PROGRAM_BYTES];
   if (depth == 0) return false;
+  read_program(pid, program);
+  if (is_first && strcmp(program, init->catcher.program) == 0 && has(init->catcher.caught, number))
+    return signal_process(pid, 0, number) == 0;
   bool is_seen = read_process(pid, &process) && read_dispositions(pid, &dispositions);
   bool catches = !is_seen || has(dispositions.caught | dispositions.blocked, number), is_reload = is_among_reloads(number);
-  read_program(pid, program);
   bool passes_nothing_on = is_among(program, WRAPPERS);
   if (passes_nothing_on || (!catches && (is_reload || is_among(program, SHELLS)))) {
     bool has_children = false;
     visit_children(pid, find_one, &has_children);
     if (has_children) visit_children(pid, pass_on_to_member, &family);
     if (has_children && (passes_nothing_on || family.count > 0)) return family.count > 0;
+  }
+  if (is_first && is_seen && !passes_nothing_on && !is_among(program, SHELLS)) {
+    init->catcher.caught = dispositions.caught | dispositions.blocked;
+    strcpy(init->catcher.program, program);
   }
   bool would_die = !catches && !ignores(&dispositions, number);
   if (would_die && (is_reload || !is_first || is_among(program, SHELLS))) return false;

@@ -76,6 +76,7 @@ struct init {
   struct queue queue;
   struct liveness liveness;
   struct rung rung;
+  struct catcher catcher;
   struct helpers helpers;
   struct children children;
   struct notifications notifications;

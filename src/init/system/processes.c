@@ -264,8 +264,7 @@ int signal_process(pid_t pid, uint32_t start, int number) {
   struct process process;
   int error = 0, fd = start ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
   /* With the descriptor at hand the pid cannot be used again between this look and the signal. */
-  bool is_there = read_process(pid, &process);
-  if (start && (!is_there || process.start != start)) error = ESRCH;
+  if (start && (!read_process(pid, &process) || process.start != start)) error = ESRCH;
   else if (fd != -1) error = syscall(SYS_pidfd_send_signal, fd, number, NULL, 0) == 0 ? 0 : errno;
   else error = kill(pid, number) == 0 ? 0 : errno; /* before Linux 5.3, or a child of init, whose pid is not free */
   if (fd != -1) close(fd);
