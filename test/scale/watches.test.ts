@@ -53,8 +53,16 @@ test('members without inotify instances sleep, wake, see each other and end in o
 });
 
 function inotifyInstancesOf(pid: number): number {
-  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
-  return links.filter((link) => link.includes('inotify')).length;
+  return readdirSync(`/proc/${pid}/fd`).filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`).includes('inotify')).length;
+}
+
+/** Empty when the descriptor has been closed since. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }
 
 async function end(holder: ChildProcess): Promise<void> {
