@@ -111,7 +111,7 @@ struct rung {
   enum signal_to to;
   int signal; /* 0: none was sent to this child */
   int64_t late_at, last_at; /* when untold processes get it; NEVER: they do not */
-  int64_t changed_at;       /* the last time that a process was told or ended */
+  int64_t changed_at;       /* the time of the last signal to a process, or end of one */
   int64_t walk_at, rest_until; /* the next walk, which is not before */
   int64_t trapped_until;    /* the trap of a shell that has ended may have told what it has left behind */
   bool is_groups;           /* the whole group of the child has had it */
@@ -121,7 +121,7 @@ struct rung {
   struct tally tallies[WHYS];
 };
 
-/* What the child catches, to be looked up once for each program; a shell's traps change. */
+/* The signals that the child's program catches. Init looks them up once, but never for a shell: its traps change. */
 struct catcher {
   uint64_t caught;
   char program[MAX_PROGRAM_BYTES];
@@ -135,7 +135,7 @@ void continue_rung(struct init *init, int number, int64_t late_at, int64_t last_
 void walk(struct init *init);
 /* A process was reaped, and its pid may come again. */
 void forget_told(struct rung *rung, pid_t pid);
-/* Returns the pid of the child if it alone was told since the last report, and directly; else 0. */
+/* Returns the child's pid if only the child was signalled since the last report; else 0. */
 pid_t take_receiver(struct init *init);
 /* Reports the processes that were told since the last report. */
 void report_told(struct init *init);

@@ -160,7 +160,7 @@ void report_ended_helpers(struct helpers *helpers, struct queue *queue) {
      * report.
      */
     if (kill(-helper->pid, 0) == -1 || now_ms() >= helper->report_at) report_end(helpers, helper, queue);
-    else helpers->check_at = now_ms() + GROUP_CHECK_MS;
+    else helpers->check_at = now_ms() + CHECK_MS;
   }
 }
 

@@ -1,6 +1,6 @@
 /*
- * Whom a signal reaches. A parent knows best how its children are to end. So a rung goes to the first process, and to
- * others when their parents have ended: "Rungs" in protocol.md.
+ * Decides which processes get a signal. A parent knows best how to end its children. So a rung goes to the first
+ * process, and to others when their parents have ended: "Rungs" in protocol.md.
  */
 #include <sys/stat.h>
 
@@ -182,7 +182,7 @@ struct family {
   struct init *init;
   const char *parent;
   int depth, number;
-  size_t count;
+  size_t count, signalled;
 };
 
 static void visit(struct init *init, pid_t pid, enum why why, const char *of, int depth);
@@ -248,7 +248,7 @@ static void visit_roots(struct init *init) {
   visit_children(init->self.pid, visit_root, &roots);
 }
 
-/* Whether a parent that was told, and is no shell, is to end this process, or another ancestor is. */
+/* Whether an ancestor is still to end this process: one that was told, is no shell, and lives. */
 static bool is_left_to_parent(const struct init *init, pid_t parent) {
   for (int depth = 0; depth < MAX_DEPTH && parent > 1 && parent != init->self.pid; depth++) {
     char program[MAX_PROGRAM_BYTES];
@@ -283,7 +283,7 @@ static void tell_late(struct init *init, pid_t pid, int depth) {
 
 static bool visit_late(void *with, const struct process *process) {
   struct init *init = with;
-  /* What came by exec shares the file systems. Another container in this PID namespace does not. */
+  /* An exec'd process shares init's mounts. A process of another container in this PID namespace does not. */
   bool is_ours = is_commands(init, process->pid) || (init->self.is_pid1 && shares_mounts(process->pid));
   if (is_ours) tell_late(init, process->pid, MAX_DEPTH);
   return true;
@@ -302,7 +302,7 @@ static void visit_tree(struct init *init) {
   struct rung *rung = &init->rung;
   struct child *child = &init->children.child;
   if (!child->exited && rung->signal == SIGKILL) {
-    /* Where KILL is refused the child counts as killed: init leaves, and as PID 1 takes all with it. */
+    /* If KILL is refused, init reports the child as killed. It then leaves, and as PID 1 it takes all others along. */
     if (signal_process(child->pid, 0, SIGKILL) == EPERM) on_child_changed(init, child, SIGKILL);
   } else if (!child->exited && rung->to == TO_TREE && !rung->is_groups) {
     visit(init, child->pid, WHY_FIRST, "", MAX_DEPTH);
@@ -329,7 +329,7 @@ void walk(struct init *init) {
   int64_t now = now_ms();
   /* Thousands of processes take longer: four fifths of the time are for what they do at their end. */
   rung->rest_until = now > began_at + 1 ? now + 4 * (now - began_at) : 0;
-  rung->walk_at = child->exited ? now + ROOTS_CHECK_MS : NEVER; /* orphans may come unnoticed */
+  rung->walk_at = child->exited ? now + CHECK_MS : NEVER; /* orphans may come unnoticed */
   if (rung->late_at < rung->walk_at) rung->walk_at = rung->late_at;
   if (rung->last_at < rung->walk_at) rung->walk_at = rung->last_at;
 }
@@ -390,7 +390,7 @@ void report_gone_roots(struct init *init) {
   init->children.check_at = NEVER;
   if (child->id == 0 || !child->exited) return;
   if (!are_roots_gone(init)) {
-    init->children.check_at = now_ms() + ROOTS_CHECK_MS;
+    init->children.check_at = now_ms() + CHECK_MS;
     return;
   }
   report_told(init);
@@ -399,13 +399,14 @@ void report_gone_roots(struct init *init) {
   init->rung.walk_at = NEVER;
 }
 
-static bool is_among_reloads(int number) { return number == SIGHUP || number == SIGUSR1 || number == SIGUSR2; }
+static bool asks_for_reload(int number) { return number == SIGHUP || number == SIGUSR1 || number == SIGUSR2; }
 
 static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int depth);
 
 static bool pass_on_to_member(void *with, pid_t pid) {
   struct family *family = with;
-  family->count += pass_on(family->init, pid, family->number, false, family->depth - 1);
+  family->count++;
+  family->signalled += pass_on(family->init, pid, family->number, false, family->depth - 1);
   return true;
 }
 
@@ -423,13 +424,11 @@ static bool pass_on(struct init *init, pid_t pid, int number, bool is_first, int
   if (is_first && strcmp(program, init->catcher.program) == 0 && has(init->catcher.caught, number))
     return signal_process(pid, 0, number) == 0;
   bool is_seen = read_process(pid, &process) && read_dispositions(pid, &dispositions);
-  bool catches = !is_seen || has(dispositions.caught | dispositions.blocked, number), is_reload = is_among_reloads(number);
+  bool catches = !is_seen || has(dispositions.caught | dispositions.blocked, number), is_reload = asks_for_reload(number);
   bool passes_nothing_on = is_among(program, WRAPPERS);
   if (passes_nothing_on || (!catches && (is_reload || is_among(program, SHELLS)))) {
-    bool has_children = false;
-    visit_children(pid, find_one, &has_children);
-    if (has_children) visit_children(pid, pass_on_to_member, &family);
-    if (has_children && (passes_nothing_on || family.count > 0)) return family.count > 0;
+    visit_children(pid, pass_on_to_member, &family);
+    if (family.count > 0 && (passes_nothing_on || family.signalled > 0)) return family.signalled > 0;
   }
   if (is_first && is_seen && !passes_nothing_on && !is_among(program, SHELLS)) {
     init->catcher.caught = dispositions.caught | dispositions.blocked;

@@ -29,7 +29,7 @@ int64_t leaves_at(const struct init *init) {
   return ends_at > gone_at + RECORD_MS ? ends_at : gone_at + RECORD_MS;
 }
 
-/* What the command has left behind gets TERM, unless it has had a stop signal, and time. False: that is over. */
+/* Sends TERM to what the command has left behind, unless a stop signal was sent. False: its time is over. */
 static bool stop_rest(struct init *init) {
   if (init->grace.rest_at == NEVER) {
     init->grace.rest_at = now_ms() + REST_MS;

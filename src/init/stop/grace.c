@@ -83,7 +83,7 @@ int64_t shorten_grace(int64_t grace_ms) {
 /* The times of `core/lifecycle/stop/untold.ts`. */
 void begin_own_rung(struct init *init, int number) {
   int64_t now = now_ms(), grace_ms = init->forwarding.fallback.grace_ms;
-  /* That of a deferred supervisor is shortened already. */
+  /* A plain command has a shortened grace period already. */
   if (!init->supervisor.is_deferred) grace_ms = shorten_grace(grace_ms);
   int64_t ends_at = earlier(stop_ends_at(init), after(now, grace_ms));
   if (ends_at == NEVER) return begin_rung(init, number, NEVER, NEVER);

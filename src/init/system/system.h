@@ -19,7 +19,7 @@
 enum { SECOND_NS = 1000000000 };
 
 /* The kernel has no event for a group that becomes empty, nor for an adopted process, so init polls for both. */
-enum { ROOTS_CHECK_MS = 50, GROUP_CHECK_MS = 50 };
+enum { CHECK_MS = 50 };
 
 /* CLOCK_MONOTONIC in milliseconds, and CLOCK_REALTIME in nanoseconds. */
 int64_t now_ms(void);

@@ -121,7 +121,7 @@ export class ExecaHost implements Host {
         return this.#spawn(command.id, command.program);
       case 'kill':
       case 'stop':
-        // Without init nothing adopts orphans here, so the group stands for the tree.
+        // This process adopts no orphans, so it signals the group in place of the tree.
         this.#signal(command.id, command.signal);
         return;
       case 'forward':

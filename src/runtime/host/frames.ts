@@ -157,7 +157,8 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
     case 'told': {
       const event = { type: 'told', ...base(10), id: idAt(3), signal: signalAt(4) } as const;
       const why = TOLD_WHY.find((one) => one === fields[7]);
-      if (why === undefined) throw new ProtocolError(`cannot read why a process was told from ${quote(fields[7])}`);
+      if (why === undefined)
+        throw new ProtocolError(`cannot read a reason from ${quote(fields[7])}: no told event has this one`);
       const [name = '', of = ''] = fields.slice(8);
       return { ...event, count: number(fields, 5, 1, MAX_PID), pid: number(fields, 6, 1, MAX_PID), why, name, of };
     }
