@@ -14,6 +14,8 @@ import { waitFor } from '../helpers/wait.ts';
 
 async function startSolo(stage: Stage, flags: readonly string[], options: MemberOptions = {}): Promise<Container> {
   const { scratch } = stage;
+  // An event of the container before it must not pass for one of this container.
+  writeFileSync(scratch.log, '');
   const command = member(stage, 'app', options);
   const container = startContainer(scratch, { flags: ['--name', 'app', ...flags], command });
   await waitForEvent(scratch.log, 'app', 'Started');
@@ -34,7 +36,6 @@ describe('without a graveyard', { concurrency: 2 }, () => {
     assert.match((await exec(plain, 'status')).stdout, row);
     assert.deepEqual(await exec(plain, 'status', '--check'), { stdout: 'app: healthy\n', stderr: '', code: 0 });
     await plain.kill();
-    writeFileSync(stage.scratch.log, '');
     const container = await startSolo(stage, ['--grace-period', '20s', '--log-level', 'info', ...AWAKE]);
     assert.match((await exec(container, 'status')).stdout, row);
     send(await container.supervisor(), 'SIGSTOP');
