@@ -28,12 +28,9 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
   const plan = (effect: Effect): unknown => {
     switch (effect.type) {
       case 'spawn':
-        return commands.push({ ...effect, program });
-      case 'forward':
         if (signalTo !== 'tree') commands.push({ type: 'signalTo', id: effect.id, to: signalTo });
-        return commands.push(effect);
+        return commands.push({ ...effect, program });
       case 'kill':
-      case 'forwardOnce':
       case 'stop':
       case 'watchdog':
         return commands.push(effect);

@@ -13,11 +13,10 @@
 import type { HttpOptions, KeptConfig, Program, SignalTo, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
-import { fallbackOf } from '../core/lifecycle/prepared/fallback.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/stop/record.ts';
-import { hostKillAtMs, hostLeaveAtMs } from '../core/pod/deadline.ts';
+import { ordersOf } from '../core/orders.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
@@ -156,7 +155,6 @@ export class Supervisor {
     const state = resumed?.state ?? initialState({ hostId, bootId, startedAtMs, now, solo: member.solo });
     this.#state = member.solo ? { ...state, peers: {} } : state;
     this.#isHeld = resumed?.isHeld ?? false;
-    for (const known of lastTimesOf(state)) this.#isNews(known);
     this.#rest = resumed?.rest ?? RESTED;
     this.#wasWoken = wokenBy !== undefined && resumed !== undefined;
     if (this.#wasWoken) this.#rest = { ...this.#rest, wakes: withWake(this.#rest.wakes, now.mono) };
@@ -313,11 +311,11 @@ export class Supervisor {
     this.#memo = memo;
   }
 
-  /** The stop without us, the KILL at the deadline, and another supervisor in our place, where these have changed. */
+  /** What the host does without us, and when it puts another supervisor in our place, where these have changed. */
   #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
-    const fallback = { type: 'fallback', ...fallbackOf(this.#options.member, state) } as const;
+    const orders = { type: 'orders', ...ordersOf(this.#options.member, state) } as const;
     const due = this.#leaving ? [] : [{ type: 'due', atMs: wakeAtMs } as const];
-    return [fallback, ...lastTimesOf(state), ...due].filter((alarm) => this.#isNews(alarm));
+    return [orders, ...due].filter((alarm) => this.#isNews(alarm));
   }
 
   #isNews(alarm: HostCommand): boolean {
@@ -396,10 +394,3 @@ export class Supervisor {
 
 /** What the rest of the way out takes at most. */
 const TRACED_AHEAD_MS = 100;
-
-function lastTimesOf(state: State): readonly HostCommand[] {
-  return [
-    { type: 'killAt', atMs: hostKillAtMs(state) },
-    { type: 'leaveAt', atMs: hostLeaveAtMs(state) },
-  ];
-}

@@ -1,6 +1,5 @@
 /** The child: what the host reports about its start and its end. */
 import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from '../exit.ts';
-import { forwardTable } from '../ladder.ts';
 import { SIGKILL, signalName } from '../signals.ts';
 import { bornOf } from '../state/chronicle.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
@@ -51,7 +50,6 @@ export function onSpawned(draft: Draft, { id, pid, at }: Event & { type: 'spawne
   });
   note(draft, 'started', { Pid: pid, Incarnation: id });
   say(draft, 'info', 'started', { pid });
-  draft.effects.push({ type: 'forward', id, table: forwardTable(draft.config) });
 }
 
 export function onExited(draft: Draft, event: Event & { type: 'exited' }, child: Child & { is: 'alive' }): void {

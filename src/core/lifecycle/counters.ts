@@ -16,8 +16,9 @@ function counterOf(tasks: State['tasks'], event: Event): Counter | undefined {
     case 'booted':
       return 'supervisors';
     case 'signal':
-    case 'forwarded':
       return 'signals';
+    case 'ordered':
+      return event.signal === 0 ? undefined : 'signals';
     case 'exited':
       return event.oom ? 'oomKills' : undefined;
     case 'taskEnded': {

@@ -25,17 +25,16 @@ import { phaseOf } from './phase.ts';
 import { markHealth, probe } from './ready/probing.ts';
 import { startReadyChecks } from './ready/ready-checks.ts';
 import { onFileChanged } from './reloading.ts';
-import { onForwarded, onSignal, onStopAsked } from './request.ts';
+import { onOrdered } from './ordered.ts';
+import { onSignal, onStopAsked } from './request.ts';
 import { joinRestart, onRestartAsked } from './restarting.ts';
 import { endOverdueTasks, onTaskEnded } from './results.ts';
 import { beginStop, decideToStop, restartAfterBackoff, startChildWhenReady } from './rules.ts';
 import { trackStages } from './stages.ts';
-import { climbInTime, giveUpOnUnkillable, onOverdue, onTold, stopRoots } from './stop/climb.ts';
+import { climbInTime, giveUpOnUnkillable, onTold, stopRoots } from './stop/climb.ts';
 import { onTrafficSeen, onTrafficUnavailable, resumeDrain, watchDrain } from './stop/drain.ts';
-import { offerForwardOnce } from './stop/forward-once.ts';
 import { tryIdleCheck } from './stop/idle.ts';
 import { leaveIfDone, leaveInTime } from './stop/quitting.ts';
-import { onStopSent } from './stop/stop-sent.ts';
 import { resumeTasks } from './tasks.ts';
 
 export function reduce(config: MemberConfig, state: State, event: Event): Reduction {
@@ -109,13 +108,11 @@ const ANY = [...LIVING, 'gone'] as const;
 export const EVENTS: { readonly [Type in Event['type']]: Step<Event & { readonly type: Type }> } = {
   booted: step(ANY, [], onBooted),
   signal: step(ANY, ['gone'], onSignal),
-  forwarded: step(ANY, [], onForwarded),
+  ordered: step(ANY, [], onOrdered),
   spawned: step(['unstarted', 'spawning'], ['alive'], onSpawned),
   spawnFailed: step(['unstarted', 'spawning'], ['unstarted', 'backoff', 'gone'], onSpawnFailed),
-  overdue: step(['spawning', 'alive', 'roots'], [], onOverdue),
   exited: step(['alive'], ['roots'], onExited),
   rootsGone: step(['roots'], ['unstarted', 'backoff', 'gone'], onRootsGone),
-  stopSent: step(['alive', 'roots'], [], onStopSent),
   told: step(LIVING, [], onTold),
   notified: step(['alive'], [], onNotified),
   silent: step(['alive'], [], onSilent),
@@ -153,7 +150,6 @@ export const RULES: readonly Step<undefined>[] = [
   step(['alive', 'roots'], [], climbInTime),
   step(['roots'], ['unstarted', 'backoff', 'gone'], giveUpOnUnkillable),
   step(['backoff'], ['spawning'], restartAfterBackoff),
-  step(['alive'], [], offerForwardOnce),
   step(LIVING, [], publishPodStopNotBefore),
 ];
 

@@ -7,9 +7,8 @@ import { SIGINT, SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import { isHurried, REQUEST, type Stop } from '../state/state.ts';
-import { climbOn, killNow, sayReceiver, sendSignal } from './stop/climb.ts';
+import { beginClimb, climbOn, killNow, sayReceiver, sendSignal } from './stop/climb.ts';
 import { finishMember } from './stop/end.ts';
-import { beginForwardedStop } from './stop/forward-once.ts';
 import { leaveNow } from './stop/quitting.ts';
 import { recordStop } from './stop/record-stop.ts';
 
@@ -35,7 +34,7 @@ function isMeantForUnstarted({ config, state }: Draft, signal: number): boolean 
 }
 
 /** Records what the host has forwarded. If that is the first stop request of a main, it begins the stop. */
-export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }): void {
+export function onPassedOn(draft: Draft, event: Event & { type: 'ordered' }): void {
   const { signal, as, senderPid, receiverPid } = event;
   const [Signal, As] = [signalName(signal), signalName(as)];
   if (!isStopRequest(draft.config, signal)) return note(draft, 'signal forwarded', { Signal, As, Sender: senderPid });
@@ -45,7 +44,9 @@ export function onForwarded(draft: Draft, event: Event & { type: 'forwarded' }):
   if (child.is === 'gone') return;
   if (climb !== undefined) update(draft, { climb: { ...climb, passedOn: as } });
   requestStop(draft, { ...event, fromTerminal: false });
-  beginForwardedStop(draft);
+  // The host has sent the first rung.
+  if (draft.state.stop !== undefined && (child.is === 'alive' || child.is === 'roots'))
+    beginClimb(draft, { why: 'stop', killAtMs: undefined }, 'sent');
   sayReceiver(draft, as, receiverPid);
 }
 

@@ -16,8 +16,8 @@
  * | a failed life | a grace period, or that of its probe, after the failure | `failing.ts` |
  * | what a command has left behind | a grace period after its first signal, or 2 s | `climb.ts`, `stopRoots` |
  * | a stop in a terminal | at the third interrupt | `request.ts`, `onFurtherRequest` |
- * | any of these whose supervisor is late | at the deadline itself, or 1 s later | `hostKillAtMs`; the host reports `overdue` |
- * | a stop that no supervisor acknowledges | a grace period after the request | `fallback.ts`, by the host |
+ * | any of these whose supervisor is late | at the deadline itself, or 1 s later | `orders.ts`, by the host |
+ * | a stop that no supervisor acknowledges | a grace period after the request | `orders.ts`, by the host |
  *
  * A platform's stop without a declared grace period ends only in the platform's own SIGKILL.
  */
@@ -99,20 +99,6 @@ export function lastTurnMs(budget: Budget): number {
 export function killAtMs(budget: Budget): number {
   return budget.atMs - Math.min(500, lengthOf(budget) / 20);
 }
-
-/** When the host KILLs if we have not: at the very end of a budget that ends in our KILL. */
-export function hostKillAtMs({ deadline, climb }: Pick<State, 'deadline' | 'climb'>): number | undefined {
-  const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
-  return earliest(deadline?.kills === true ? deadline.atMs : undefined, ownMs);
-}
-
-/** When the platform ends the container. That of a restart in place goes on. */
-export function hostLeaveAtMs({ deadline, stop }: Pick<State, 'deadline' | 'stop'>): number | undefined {
-  return deadline?.kills === true && !isRestarting({ stop }) ? deadline.atMs : undefined;
-}
-
-/** The platform does not end a stop that sexton decided on, so a supervisor that is late may still KILL first. */
-const BEHIND_MS = 1_000;
 
 function lengthOf({ sinceMs, atMs }: Budget): number {
   return Math.max(0, atMs - sinceMs);

@@ -16,11 +16,14 @@ export type HostReport =
       readonly fromTerminal: boolean;
     }
   /**
-   * A signal that the host has forwarded on its own, by the table of `forward` or `forwardOnce`. `receiverPid`: of the
-   * only process that a stop signal has reached so far; 0: others, and `told` follows, or it is no stop signal.
+   * The host has carried out a row of its orders (`orders.ts`) for `id`. `signal`: the one that has come, or 0. `as`: the
+   * one that it has sent. `receiverPid`: of the only process that a stop signal has reached so far; 0: others, and
+   * `told` follows, or it is no stop signal.
    */
   | {
-      readonly type: 'forwarded';
+      readonly type: 'ordered';
+      readonly id: number;
+      readonly row: Row;
       readonly signal: number;
       readonly as: number;
       readonly senderPid: number;
@@ -33,8 +36,6 @@ export type HostReport =
    */
   /** `why`: the program, and the error in words. */
   | { readonly type: 'spawnFailed'; readonly id: number; readonly errno: string; readonly why?: string }
-  /** The time of `killAt`, or the grace period of `fallback`, has ended, and the host has KILLed all of `id`. */
-  | { readonly type: 'overdue'; readonly id: number }
   /** The child was reaped. Exactly one of `code` and `signal` is not `undefined`. */
   | {
       readonly type: 'exited';
@@ -49,20 +50,16 @@ export type HostReport =
    * `isWritten`: the host has already published this end as prepared (`preparedEnds`).
    */
   | { readonly type: 'rootsGone'; readonly id: number; readonly isWritten?: boolean }
-  /** The host has sent `signal`: by the reflex `endWith` if `isByMains`, else by its fallback. `receiverPid`: as above. */
-  | {
-      readonly type: 'stopSent';
-      readonly id: number;
-      readonly signal: number;
-      readonly isByMains: boolean;
-      readonly receiverPid: number;
-    }
   /** A stop signal has reached `count` processes, the first of which is `pid`. */
   | ({ readonly type: 'told'; readonly id: number } & Told)
   /** A message of the life `id` to NOTIFY_SOCKET. `dropped`: how many the host has refused so far. */
   | { readonly type: 'notified'; readonly id: number; readonly dropped: number; readonly text: string }
   /** The child has not said WATCHDOG=1 for the time of its `watchdog`. */
   | { readonly type: 'silent'; readonly id: number };
+
+/** The rows that the host reports. */
+export const ROWS = ['each', 'first', 'unheard', 'lost', 'mains', 'grace', 'mains-grace', 'deadline'] as const;
+export type Row = (typeof ROWS)[number];
 
 export const TOLD_WHY = ['first', 'through', 'trap', 'left', 'reader', 'late'] as const;
 
@@ -144,14 +141,6 @@ export type ChildCommand =
       readonly lateMs: number | undefined;
       readonly lastMs: number | undefined;
     }
-  /** Forward these, and no others, to `id` at once, from now on. Others are reported as `signal`. */
-  | { readonly type: 'forward'; readonly id: number; readonly table: Readonly<Record<number, number>> }
-  /**
-   * Forward the first of these signals at once and report it as `forwarded`; that clears the table. It is how a stop
-   * request reaches a child that waits for nothing, however slow the supervisor is. An empty table withdraws the one
-   * before.
-   */
-  | { readonly type: 'forwardOnce'; readonly id: number; readonly table: Readonly<Record<number, number>> }
   /** Report the child once as `silent` when it has not said WATCHDOG=1 for so long; undefined: not at all. */
   | { readonly type: 'watchdog'; readonly id: number; readonly ms: number | undefined };
 

@@ -281,8 +281,6 @@ export interface State {
   readonly idle: IdleLook | undefined;
   /** The number of children started; the id of the last one. */
   readonly births: number;
-  /** The child to which the host forwards the next stop request on its own; undefined: it asks us first. */
-  readonly forwardOnceFor: number | undefined;
   /** This and the next three belong to the current life of the child and end with it. */
   readonly failing: Failing | undefined;
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
@@ -341,7 +339,6 @@ export function initialState(origin: Origin): State {
     traffic: undefined,
     idle: undefined,
     births: 0,
-    forwardOnceFor: undefined,
     failing: undefined,
     hooks: {},
     vitals: {},

@@ -50,13 +50,8 @@ static void spawn_if_not_stopped(struct init *init, const struct operation *op) 
   if (op->id <= init->children.last_id) return;
   /* An unacknowledged stop request comes first. */
   read_signals(init);
-  if (!has_unacknowledged_stop(&init->queue, &init->forwarding.fallback)) start_words(init, op);
+  if (!has_unacknowledged_stop(init)) start_words(init, op);
   else push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = op->id, .value = ECANCELED});
-}
-
-static void set_route(struct route *route, const struct operation *op) {
-  route->child = op->id;
-  memcpy(route->as, op->table, sizeof route->as);
 }
 
 static void apply(struct init *init, const struct operation *op) {
@@ -75,20 +70,8 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_STOP:
       if (child) continue_rung(init, op->signal, op->at, op->last_at);
       return;
-    case OP_FORWARD:
-      return set_route(&init->forwarding.always, op);
-    case OP_FORWARD_ONCE:
-      /* A supervisor that has not heard of this stop would have the next one forwarded, too. */
-      if (!has_forwarded_stop(&init->queue)) set_route(&init->forwarding.once, op);
-      return;
-    case OP_FALLBACK:
-      init->forwarding.fallback = (struct fallback){op->stops, op->signal, op->wait_ms, op->grace_ms, op->at};
-      return;
-    case OP_KILL_AT:
-      init->grace.kill_at = op->at;
-      return;
-    case OP_LEAVE_AT:
-      init->grace.leave_at = op->at;
+    case OP_ORDERS:
+      init->orders = op->orders;
       return;
     case OP_DUE:
       /* A time in the past counts from now: the commit that sets it cannot be late. */

@@ -20,17 +20,18 @@ void defer_supervisor(struct init *init) {
  * A signal that init has forwarded or dropped, and an end that leaves no root, need no supervisor. The third interrupt from
  * a terminal is a KILL.
  */
-static bool needs_supervisor(const struct event *event, const struct fallback *fallback) {
+static bool needs_supervisor(const struct event *event, const struct orders *orders) {
   switch ((enum event_kind)event->kind) {
     case EV_SPAWNED:
-    case EV_FORWARDED:
     case EV_EXITED:
     case EV_KILLED:
     case EV_ROOTS_GONE:
     case EV_TOLD:
       return false;
     case EV_SIGNAL:
-      return event->flag && is_stop(fallback, event->value);
+      return event->flag && is_stop(orders, event->value);
+    case EV_ORDERED:
+      return !is_passed_on(event);
     default:
       return true;
   }
@@ -41,7 +42,7 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
  * without a stop needs an explanation only after a KILL.
  */
 static bool owes_evidence(const struct init *init) {
-  bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
+  bool stops = has_unacknowledged_stop(init);
   return (stops || init->children.last_status == 128 + SIGKILL) && has_termination_log();
 }
 
@@ -67,11 +68,11 @@ void attend_without_supervisor(struct init *init) {
   const struct children *children = &init->children;
   bool ended = children->last_status >= 0;
   if (!supervisor->is_deferred) return;
-  bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
+  bool stops = has_unacknowledged_stop(init);
   bool has_roots = ended && children->child.id > 0;
   bool needed = (has_roots && !stops) || owes_evidence(init);
   for (size_t i = 0; i < init->queue.count; i++)
-    needed = needed || needs_supervisor(&init->queue.events[i], &init->forwarding.fallback);
+    needed = needed || needs_supervisor(&init->queue.events[i], &init->orders);
   if (needed) {
     supervisor->is_deferred = false;
     supervisor->heard_at = supervisor->gone_at = now_ms();

@@ -65,8 +65,8 @@ struct init {
   bool adopts; /* it is PID 1 or a subreaper */
   bool has_to_reap, reports_reaped;
   uint64_t unheard; /* signals that nothing in the command handles, as was said; bit n-1 stands for signal n */
-  struct forwarding forwarding;
-  struct grace grace;
+  struct orders orders;
+  struct own_stop own_stop;
   struct supervisor supervisor;
   struct sleep sleep;
   struct directory directory;

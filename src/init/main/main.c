@@ -21,7 +21,7 @@ static int timeout(struct init *init) {
   const int64_t times[] = {
       init->children.check_at,      init->helpers.check_at,         init->rung.walk_at,
       init->liveness.accept_at,     init->supervisor.start_at,      next_watch(init),
-      next_own_step(init),          leaves_at(init),                next_look(&init->directory),
+      next_order(init)   ,          leaves_at(init),                next_look(&init->directory),
       prepared_until(init),         next_notification(init),        ends_with_mains_at(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
   };
@@ -42,7 +42,7 @@ static void act_in_time(struct init *init) {
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
   look_when_changed(init);
   notice_silence(init);
-  stop_in_time(init);
+  carry_out_orders(init);
   end_hanging_supervisor(init);
 }
 
@@ -163,12 +163,10 @@ static void prepare(struct init *init) {
  * Where there is no supervisor all other signals are forwarded, too.
  */
 static void forward_as_ordered(struct init *init) {
-  struct forwarding *forwarding = &init->forwarding;
-  forwarding->once.child = forwarding->always.child = 1;
-  if (init->supervisor.is_deferred)
-    memcpy(forwarding->always.as, init->in.drop_in.forward, sizeof forwarding->always.as);
-  forwarding->once.as[SIGTERM] = forwarding->always.as[SIGTERM] = SIGTERM;
-  forwarding->once.as[SIGINT] = forwarding->always.as[SIGINT] = SIGINT;
+  struct orders *orders = &init->orders;
+  if (init->supervisor.is_deferred) memcpy(orders->each, init->in.drop_in.forward, sizeof orders->each);
+  orders->first[SIGTERM] = orders->each[SIGTERM] = SIGTERM;
+  orders->first[SIGINT] = orders->each[SIGINT] = SIGINT;
 }
 
 /* As dumb-init does, so that it keeps no file system busy. Only Node starts after the command. */
@@ -192,18 +190,15 @@ static void start_at_once(struct init *init) {
   if (init->in.directory > 0) close(init->in.directory);
   init->in.directory = 0;
   if (!drop_in->plain) {
-    struct fallback *fallback = &init->forwarding.fallback;
-    fallback->grace_ms = init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms;
-    if (form.grace_ms / 2 < fallback->wait_ms) fallback->wait_ms = form.grace_ms / 2;
+    begin_orders(&init->orders, init->supervisor.is_deferred ? shorten_grace(form.grace_ms) : form.grace_ms);
     if (form.forwards_first_stop) forward_as_ordered(init);
     return;
   }
   /* Here a stop request is a signal like any other: init passes it on, pending or not. */
-  init->forwarding.always.child = 1;
-  memcpy(init->forwarding.always.as, drop_in->forward, sizeof drop_in->forward);
+  memcpy(init->orders.each, drop_in->forward, sizeof drop_in->forward);
   init->rung.to = drop_in->first_only ? TO_FIRST : TO_GROUP;
   init->reports_reaped = drop_in->reports_reaped;
-  init->forwarding.fallback.stops = 0;
+  init->orders.stops = 0;
 }
 
 /* Sets all that is not zero at the start. */
@@ -211,14 +206,12 @@ static void set_up(struct init *init) {
   struct storage *storage = &init->storage;
   init->supervisor.watch = (struct watch){.due = NEVER, .looked_at = NEVER, .abandon_at = NEVER};
   init->children.check_at = init->helpers.check_at = init->rung.walk_at = NEVER;
-  init->grace.kill_at = init->grace.leave_at = init->grace.rest_at = init->grace.ends_at = init->liveness.accept_at = NEVER;
+  init->own_stop.rest_at = init->liveness.accept_at = NEVER;
   init->connection.fd = init->liveness.listener = init->children.last_status = -1;
   init->directory.fd = init->directory.inotify = init->sleep.shown = init->notifications.fd = -1;
   init->notifications.watchdog.ms = init->notifications.watchdog.due = NEVER;
   init->supervisor.oom_kills = -1;
-  init->forwarding.fallback.stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
-  init->forwarding.fallback.wait_ms = DEFAULT_WAIT_MS;
-  init->forwarding.fallback.grace_ms = init->forwarding.fallback.at = NEVER;
+  begin_orders(&init->orders, NEVER);
   init->connection.in = storage->in;
   init->connection.out = storage->out;
   init->memo.bytes = storage->memo;

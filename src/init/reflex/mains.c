@@ -80,8 +80,8 @@ static bool have_mains_finished(const struct init *init) {
 int64_t ends_with_mains_at(struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   const struct child *child = find_last_child(&init->children);
-  if (!child || child->exited || reflexes->count == 0 || init->grace.stopped == child->id) return NEVER;
-  if (init->forwarding.fallback.wait_ms == NEVER) return NEVER; /* the supervisor has begun to stop it */
+  if (!child || child->exited || reflexes->count == 0 || init->own_stop.child == child->id) return NEVER;
+  if (!waits_for_stop(&init->orders)) return NEVER; /* the supervisor has begun to stop it */
   if (!is_hold_over(init) && !have_mains_finished(init)) return NEVER;
   return reflexes->ended_at + reflexes->linger_ms;
 }
@@ -89,5 +89,5 @@ int64_t ends_with_mains_at(struct init *init) {
 void end_with_mains(struct init *init) {
   if (ends_with_mains_at(init) > now_ms()) return;
   init->reflexes.mains_child = 0;
-  send_stop(init, find_last_child(&init->children), init->reflexes.signal, true);
+  send_stop(init, ON_MAINS, init->reflexes.signal);
 }

@@ -188,8 +188,8 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
     const struct event *event = &queue->events[i];
     bool asked = event->value == reflexes->stop && event->pid == 0;
     if (event->kind == EV_SIGNAL && asked && !event->flag) prelude[i] = 's';
-    else if (event->kind == EV_FORWARDED && asked && event->flag && event->count > 0) prelude[i] = 'f';
-    else if (event->kind == EV_STOP_SENT && event->flag && event->count > 0) prelude[i] = 't';
+    else if (is_passed_on(event) && asked && event->flag && event->count > 0) prelude[i] = 'f';
+    else if (event->kind == EV_ORDERED && event->row == ON_MAINS && event->count > 0) prelude[i] = 't';
     else return false;
   }
   prelude[count] = 0;

@@ -17,11 +17,10 @@ void go_on_alone(struct init *init) {
 
 int64_t leaves_at(const struct init *init) {
   if (init->children.last_status < 0 || init->supervisor.is_deferred) return NEVER;
-  if (init->alone && init->grace.rest_at != NEVER) return init->grace.rest_at;
+  if (init->alone && init->own_stop.rest_at != NEVER) return init->own_stop.rest_at;
   /* One that dies soon after each start records nothing. */
   int64_t gone_at = init->supervisor.failures > 0 ? supervisor_lost_at(init) : supervisor_gone_at(init);
-  int64_t ends_at = request_ends_at(init);
-  if (init->grace.leave_at < ends_at) ends_at = init->grace.leave_at;
+  int64_t ends_at = platform_ends_at(init);
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
   /* After a late end, a supervisor whose predecessor failed gets half of the time left. */
   int64_t half = (ends_at - init->children.ended_at) / 2;
@@ -31,11 +30,11 @@ int64_t leaves_at(const struct init *init) {
 
 /* Sends TERM to what the command has left behind, unless a stop signal was sent. False: its time is over. */
 static bool stop_rest(struct init *init) {
-  if (init->grace.rest_at == NEVER) {
-    init->grace.rest_at = now_ms() + REST_MS;
+  if (init->own_stop.rest_at == NEVER) {
+    init->own_stop.rest_at = now_ms() + REST_MS;
     continue_rung(init, init->rung.signal > 0 ? init->rung.signal : SIGTERM, NEVER, NEVER);
   }
-  return is_ahead(init->grace.rest_at);
+  return is_ahead(init->own_stop.rest_at);
 }
 
 void leave_without_supervisor(struct init *init) {

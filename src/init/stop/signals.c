@@ -5,7 +5,7 @@
 
 /* Under the names of other programs no signal is a stop request, but what is left of one does not get TERM twice. */
 static void pass_on_signal(struct init *init, struct event *event, bool from_terminal) {
-  bool stops = is_stop(&init->forwarding.fallback, event->value) || (init->in.drop_in.plain && event->as == SIGTERM);
+  bool stops = is_stop(&init->orders, event->value) || (init->in.drop_in.plain && event->as == SIGTERM);
   /* The hang-up of a terminal is no reload. */
   if (event->value == SIGHUP && from_terminal) return signal_group(init->children.child.pid, event->as);
   if (!stops) return signal_program(init, event->as);
@@ -13,33 +13,44 @@ static void pass_on_signal(struct init *init, struct event *event, bool from_ter
   event->count = take_receiver(init);
 }
 
-/* Passes the signal on when the route says so, and turns its event into a record of that. */
-static bool forward(struct init *init, const struct route *route, struct event *event) {
-  if (!find_child(&init->children, route->child) || !route->as[event->value]) return false;
-  event->as = route->as[event->value];
+/* Passes the signal on by this row's table, and turns its event into a record of that. */
+static bool forward(struct init *init, enum when when, struct event *event) {
+  const struct orders *orders = &init->orders;
+  uint8_t as = (when == ON_FIRST ? orders->first : orders->each)[event->value];
+  if (!find_child(&init->children, orders->child) || !as) return false;
   bool from_terminal = event->flag;
-  event->kind = EV_FORWARDED;
+  event->kind = EV_ORDERED;
+  event->row = (uint8_t)when;
+  event->id = orders->child;
+  event->as = as;
   event->flag = false;
   pass_on_signal(init, event, from_terminal);
   return true;
 }
 
+static bool has_passed_on_stop(const struct queue *queue) {
+  for (size_t i = 0; i < queue->count; i++)
+    if (is_passed_on(&queue->events[i]) && queue->events[i].flag) return true;
+  return false;
+}
+
 /*
- * Without a supervisor a signal that has no route goes on as it came. grace.c sends the first stop request later, timed
+ * Without a supervisor a signal that has no row goes on as it came. orders.c sends the first stop request later, timed
  * from its event.
  */
 static void forward_alone(struct init *init, struct event *event) {
   const struct child *child = find_last_child(&init->children);
-  const struct fallback *fallback = &init->forwarding.fallback;
   int number = event->value;
   if (!child) return;
-  bool stops = is_stop(fallback, number);
-  bool first = init->grace.stopped != child->id || !has_unacknowledged_stop(&init->queue, fallback);
+  bool stops = is_stop(&init->orders, number);
+  bool first = init->own_stop.child != child->id || !has_unacknowledged_stop(init);
   /* A person means each interrupt. */
-  bool from_terminal = event->flag, again = from_terminal && has_forwarded_stop(&init->queue);
+  bool from_terminal = event->flag, again = from_terminal && has_passed_on_stop(&init->queue);
   if (stops && first && !again) return;
   /* A supervisor that comes back learns that this one was passed on. */
-  event->kind = EV_FORWARDED;
+  event->kind = EV_ORDERED;
+  event->row = ON_EACH;
+  event->id = child->id;
   event->as = (uint8_t)number;
   event->flag = stops;
   pass_on_signal(init, event, from_terminal);
@@ -50,15 +61,14 @@ void forward_queued(struct init *init) {
   for (size_t i = 0; i < queue->count; i++) {
     struct event *event = &queue->events[i];
     if (event->kind != EV_SIGNAL) continue;
-    bool stops = is_stop(&init->forwarding.fallback, event->value);
+    bool stops = is_stop(&init->orders, event->value);
     if (stops && !event->flag) continue;
-    if (stops || !forward(init, &init->forwarding.always, event)) forward_alone(init, event);
+    if (stops || !forward(init, ON_EACH, event)) forward_alone(init, event);
   }
 }
 
 static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   struct children *children = &init->children;
-  struct forwarding *forwarding = &init->forwarding;
   int number = (int)info->ssi_signo;
   bool from_terminal = info->ssi_code == SI_KERNEL;
   if (number == SIGCHLD) return; /* the loop reaps, whatever it says */
@@ -68,18 +78,18 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   /* The kernel sends it to the child in the foreground. */
   if (from_terminal && number == SIGWINCH && (!runs || children->foreground != 0)) return;
   if (number == SIGCONT && runs && children->foreground == 0) give_terminal(children, child);
-  bool stops = is_stop(&forwarding->fallback, number);
+  bool stops = is_stop(&init->orders, number);
   struct event event = {.kind = EV_SIGNAL, .value = number, .pid = (int32_t)info->ssi_pid, .flag = from_terminal};
-  if (forward(init, &forwarding->once, &event)) {
-    memset(forwarding->once.as, 0, sizeof forwarding->once.as);
+  if (!has_unacknowledged_stop(init) && forward(init, ON_FIRST, &event)) {
+    memset(init->orders.first, 0, sizeof init->orders.first);
     event.flag = true; /* this is the only record, so it is never dropped */
-  } else if (!(from_terminal && stops) && forward(init, &forwarding->always, &event)) {
+  } else if (!(from_terminal && stops) && forward(init, ON_EACH, &event)) {
     event.flag = stops;
   } else if (init->alone) {
     forward_alone(init, &event);
   }
   /* A deferred supervisor has nothing to decide about a signal that was passed on. */
-  if (!init->supervisor.is_deferred || event.kind != EV_FORWARDED || event.flag) push(&init->queue, event);
+  if (!init->supervisor.is_deferred || event.kind != EV_ORDERED || event.flag) push(&init->queue, event);
   /* As dumb-init does, for the shell that waits for it. The kernel does not stop PID 1. */
   bool stops_job = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
   if (stops_job && init->in.drop_in.as == AS_DUMB_INIT) kill(init->self.pid, SIGSTOP);

@@ -38,14 +38,12 @@ static const struct {
   const char *name, *fields;
 } forms[] = {
     [EV_SIGNAL] = {"signal", "vpf"},
-    [EV_FORWARDED] = {"forwarded", "vapn"},
+    [EV_ORDERED] = {"ordered", "irvapnw"},
     [EV_SPAWNED] = {"spawned", "ip"},
     [EV_SPAWN_FAILED] = {"spawn-failed", "ie"},
-    [EV_OVERDUE] = {"overdue", "i"},
     [EV_EXITED] = {"exited", "ipCvf"},
     [EV_KILLED] = {"exited", "ipSvf"},
     [EV_END_WRITTEN] = {"end-written", "ipvw"},
-    [EV_STOP_SENT] = {"stop-sent", "ivfwn"},
     [EV_ROOTS_GONE] = {"roots-gone", "i"},
     [EV_TOLD] = {"told", "ivnpyNO"},
     [EV_HELPER_EXITED] = {"helper-ended", "iCvo"},
@@ -71,6 +69,8 @@ static char *put_field(char *at, char field, const struct event *event) {
       return put_number(at, (uint64_t)event->count);
     case 'p':
       return put_number(at, (uint64_t)event->pid);
+    case 'r':
+      return put_text(at, name_of_row(event->row));
     case 'v':
       return put_number(at, (uint64_t)event->value);
     case 'y':

@@ -63,27 +63,47 @@ static bool next_words(struct fields *fields, struct operation *op) {
   return true;
 }
 
-static bool decode_forward(struct fields *fields, struct operation *op) {
+/* Pairs of signals: what has come, and what it is passed on as. */
+static bool next_table(struct fields *fields, uint8_t table[MAX_SIGNAL + 1]) {
   uint64_t count;
-  if (!next_number(fields, 1, MAX_NUMBER, &op->id) || !next_number(fields, 0, MAX_SIGNAL, &count)) return false;
-  for (uint64_t i = 0; i < count; i++) {
+  if (!next_number(fields, 0, MAX_SIGNAL, &count)) return false;
+  for (; count > 0; count--) {
     int from, to;
     if (!next_signal(fields, 1, &from) || !next_signal(fields, 1, &to)) return false;
-    op->table[from] = (uint8_t)to;
+    table[from] = (uint8_t)to;
   }
   return true;
 }
 
-static bool decode_fallback(struct fields *fields, struct operation *op) {
-  uint64_t count;
-  if (!next_number(fields, 0, MAX_SIGNAL, &count)) return false;
-  for (uint64_t i = 0; i < count; i++) {
+static const char *const whens[WHENS] = {"each",  "first",       "unheard",  "lost", "mains",
+                                         "grace", "mains-grace", "deadline", "leave"};
+
+const char *name_of_row(enum when when) { return whens[when]; }
+
+static bool next_order(struct fields *fields, struct orders *orders) {
+  const char *name;
+  size_t length, when = 0;
+  if (!next_field(fields, &name, &length)) return false;
+  while (when < WHENS && strcmp(whens[when], name) != 0) when++;
+  if (when == ON_EACH) return next_table(fields, orders->each);
+  if (when == ON_FIRST) return next_table(fields, orders->first);
+  struct order *order = &orders->rows[orders->count++];
+  order->when = (enum when)when;
+  if (when == WHENS || !next_time(fields, &order->at) || order->at == NEVER) return false;
+  return when > ON_MAINS || next_signal(fields, 0, &order->signal);
+}
+
+static bool decode_orders(struct fields *fields, struct orders *orders) {
+  uint64_t stops, rows;
+  if (!next_number(fields, 1, MAX_NUMBER, &orders->child) || !next_number(fields, 0, MAX_SIGNAL, &stops)) return false;
+  for (; stops > 0; stops--) {
     int stop;
     if (!next_signal(fields, 1, &stop)) return false;
-    op->stops |= UINT64_C(1) << (stop - 1);
+    orders->stops |= UINT64_C(1) << (stop - 1);
   }
-  return next_signal(fields, 0, &op->signal) && next_time(fields, &op->wait_ms) && next_time(fields, &op->grace_ms) &&
-         next_time(fields, &op->at) && (op->at == NEVER || op->signal > 0);
+  if (!next_number(fields, 0, MAX_ORDERS, &rows)) return false;
+  while (rows > 0 && next_order(fields, orders)) rows--;
+  return rows == 0;
 }
 
 /* Strings of 1 to `most` bytes, one behind the other. */
@@ -114,11 +134,7 @@ static const struct {
     [OP_SPAWN] = {"spawn", "ixw"},
     [OP_KILL] = {"kill", "is"},
     [OP_STOP] = {"stop", "istT"},
-    [OP_FORWARD] = {"forward", "F"},
-    [OP_FORWARD_ONCE] = {"forward-once", "F"},
-    [OP_FALLBACK] = {"fallback", "B"},
-    [OP_KILL_AT] = {"kill-at", "t"},
-    [OP_LEAVE_AT] = {"leave-at", "t"},
+    [OP_ORDERS] = {"orders", "O"},
     [OP_DUE] = {"due", "t"},
     [OP_LISTEN] = {"listen", "l"},
     [OP_EXEC] = {"exec", "iow"},
@@ -145,10 +161,8 @@ static bool next_path(struct fields *fields, size_t most, struct operation *op) 
 
 static bool decode_field(char field, struct fields *fields, struct operation *op) {
   switch (field) {
-    case 'B':
-      return decode_fallback(fields, op);
-    case 'F':
-      return decode_forward(fields, op);
+    case 'O':
+      return decode_orders(fields, &op->orders);
     case 'T':
       return next_time(fields, &op->last_at);
     case 'W':

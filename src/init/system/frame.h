@@ -20,12 +20,43 @@ enum {
   MAX_WHY_BYTES = 128,
   MAX_PREPARED_BYTES = 65536,
   MAX_MAINS = 16,
+  MAX_ORDERS = 16,
 };
 
 enum operation_kind {
-  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
-  OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
+  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
   OP_HANG_UP, OP_SLEEP, OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
+};
+
+/* What a row is for: when it is carried out, and what init does then. */
+enum when {
+  ON_EACH,        /* one of its signals has come: pass it on */
+  ON_FIRST,       /* the first of its signals has come, and no stop request waits: pass it on */
+  ON_UNHEARD,     /* no supervisor has acknowledged a stop request for so long: send the stop signal */
+  ON_LOST,        /* the time has come, and no supervisor acts: send the stop signal */
+  ON_MAINS,       /* the mains that the child lives for have ended: send the stop signal */
+  ON_GRACE,       /* no supervisor has acknowledged a stop request for so long: KILL */
+  ON_MAINS_GRACE, /* so long after ON_MAINS: KILL */
+  ON_DEADLINE,    /* the time has come: KILL */
+  ON_LEAVE,       /* the child has ended, and the time has come: leave */
+  WHENS,
+};
+
+/* A row. ON_EACH and ON_FIRST have tables in its place. */
+struct order {
+  enum when when;
+  int signal; /* of a row that sends one; 0: the one that has come */
+  int64_t at; /* milliseconds for unheard, grace and mains-grace, else a time */
+};
+
+/* What init does by itself: "Orders" in protocol.md. */
+struct orders {
+  uint64_t child;
+  uint64_t stops;                /* the signals that are stop requests; bit n-1 stands for signal n */
+  uint8_t each[MAX_SIGNAL + 1];  /* the number that a signal is passed on as; 0: it is not */
+  uint8_t first[MAX_SIGNAL + 1];
+  size_t count;
+  struct order rows[MAX_ORDERS];
 };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
@@ -39,11 +70,10 @@ struct operation {
   uint32_t code, holds;  /* exit; end-with */
   const char *text;      /* memo, listen, connect, asleep-at, and the first of `count` words; watch: all of its strings */
   size_t length;         /* the length of text */
-  uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
-  uint64_t stops;                /* fallback: bit n-1 stands for signal n */
-  int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, end-with, notify, watchdog, too; NEVER: none */
-  int64_t at, last_at;           /* fallback, kill-at, leave-at, due, stop; NEVER: never */
-  int signal;                    /* kill, stop, fallback, parent-death, prepared-ends, end-with */
+  struct orders orders;
+  int64_t wait_ms;     /* prepared-ends, end-with, notify, watchdog; NEVER: none */
+  int64_t at, last_at; /* due, stop; NEVER: never */
+  int signal;          /* kill, stop, parent-death, prepared-ends, end-with */
 };
 
 /* What a commit may refer to: the last event sent, and how many words init's own argv has. */
@@ -62,6 +92,8 @@ enum decoded { DECODED_OPERATION, DECODED_END, DECODED_BAD };
 bool is_valid_commit(const char *body, size_t length, struct bounds bounds);
 /* Reads the name of the frame; false when it is not a commit. */
 bool begin_commit(struct fields *fields, const char *body, size_t length);
+/* The name of a row in frames. */
+const char *name_of_row(enum when when);
 enum decoded next_operation(struct fields *fields, struct operation *op);
 /* The next field, or the next number in this range; false when it is not there. */
 bool next_field(struct fields *fields, const char **text, size_t *length);
@@ -70,21 +102,21 @@ bool next_number(struct fields *fields, uint64_t min, uint64_t max, uint64_t *nu
 uint32_t frame_length(const char header[FRAME_HEADER_BYTES]);
 
 enum event_kind {
-  EV_SIGNAL, EV_FORWARDED, EV_SPAWNED, EV_SPAWN_FAILED, EV_OVERDUE, EV_EXITED, EV_KILLED, EV_END_WRITTEN, EV_STOP_SENT,
-  EV_ROOTS_GONE, EV_TOLD, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED, EV_SILENT,
+  EV_SIGNAL, EV_ORDERED, EV_SPAWNED, EV_SPAWN_FAILED, EV_EXITED, EV_KILLED, EV_END_WRITTEN, EV_ROOTS_GONE, EV_TOLD, EV_HELPER_EXITED, EV_HELPER_KILLED, EV_HELPER_FAILED, EV_NOTIFIED, EV_SILENT,
 };
 
 struct event {
   uint64_t seq, id;
   int64_t at;
-  int64_t wall;      /* end-written, stop-sent: nanoseconds since 1970 */
+  int64_t wall;      /* end-written, ordered: nanoseconds since 1970 */
   int32_t pid;       /* sender of a signal, or the child */
-  int32_t value;     /* signal, errno, exit code, signal of death, number of dropped messages */
-  int32_t count;     /* told: how many; forwarded, stop-sent: the pid of the only receiver, 0: others */
-  uint8_t as;        /* forwarded: the number it was sent as; told: why */
+  int32_t value;     /* signal that has come, errno, exit code, signal of death, number of dropped messages */
+  int32_t count;     /* told: how many; ordered: the pid of the only receiver, 0: others */
+  uint8_t as;        /* ordered: the signal that was sent; told: why */
+  uint8_t row;       /* ordered: enum when */
   uint8_t kind;      /* enum event_kind */
-  bool flag;         /* signal: from a terminal; forwarded: by `once`; exited, killed: core dumped;
-                        stop-sent: with the mains */
+  bool flag;         /* signal: from a terminal; ordered: it is a stop request that was passed on;
+                        exited, killed: core dumped */
   char name[MAX_PROGRAM_BYTES], of[MAX_PROGRAM_BYTES]; /* told: of the first process; of the one that it came by */
 };
 

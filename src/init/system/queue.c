@@ -1,17 +1,21 @@
 /* The queue of events, and what is dropped when it is full. */
 #include "queue.h"
 
+bool is_passed_on(const struct event *event) { return event->kind == EV_ORDERED && event->row <= ON_FIRST; }
+
 void push(struct queue *queue, struct event event) {
   if (queue->count >= MAX_QUEUED_SIGNALS) {
-    if (event.kind == EV_FORWARDED && !event.flag) return;
-    if (event.kind == EV_TOLD) return;
-    if (event.kind == EV_SIGNAL || event.kind == EV_FORWARDED || event.kind == EV_SILENT)
-      for (size_t i = 0; i < queue->count; i++)
-        if (queue->events[i].kind == event.kind && queue->events[i].value == event.value) return;
+    if (event.kind == EV_TOLD || (is_passed_on(&event) && !event.flag)) return;
+    if (event.kind == EV_SIGNAL || is_passed_on(&event) || event.kind == EV_SILENT)
+      for (size_t i = 0; i < queue->count; i++) {
+        const struct event *other = &queue->events[i];
+        if (other->kind == event.kind && other->value == event.value && other->row == event.row) return;
+      }
   }
   if (queue->count == MAX_EVENTS) return; /* cannot happen: a commit leaves room for all that it can cause */
   event.seq = ++queue->last_seq;
   event.at = now_ms();
+  if (event.kind == EV_ORDERED) event.wall = wall_ns();
   queue->events[queue->count++] = event;
 }
 

@@ -21,6 +21,8 @@ struct queue {
   struct event *events;
 };
 
+/* Whether init has passed on a signal that it was sent. */
+bool is_passed_on(const struct event *event);
 void push(struct queue *queue, struct event event);
 void acknowledge(struct queue *queue, uint64_t seq);
 /* The sequence number of the last event that the supervisor can know. */

@@ -8,6 +8,7 @@
 import { execa } from 'execa';
 import type { Program } from '../../config/run-config.ts';
 import { OVERTAKEN } from '../../core/exit.ts';
+import type { Orders } from '../../core/orders.ts';
 import { SIGINT, SIGKILL, SIGTERM, signalNumber } from '../../core/signals.ts';
 import { encodeCommit, ProtocolError } from './frames.ts';
 import { HeldSocket } from './held-socket.ts';
@@ -36,7 +37,6 @@ function limitsOf(why: string | undefined): string {
   return `running without sexton-init${why === undefined ? '' : ` (${why})`}: ${missing.join('; ')}`;
 }
 
-type Forwarding = Pick<HostCommand & { type: 'forward' }, 'id' | 'table'>;
 type Unnumbered<E> = E extends HostEvent ? Omit<E, 'seq' | 'at'> : never;
 type Report = Unnumbered<HostEvent>;
 
@@ -61,10 +61,10 @@ export class ExecaHost implements Host {
   #delivered = 0;
   #lastId = 0;
   #memo: string | undefined;
-  #forward: Forwarding | undefined;
-  #forwardOnce: Forwarding | undefined;
+  #orders: Orders = { id: 1, stopSignals: [SIGTERM, SIGINT], rows: [] };
+  /** The row `first` of these orders is done. */
+  #isFirstDone = false;
   #firstOnly: number | undefined;
-  #stopSignals: readonly number[] = [SIGTERM, SIGINT];
   #onEvent: ((event: HostEvent) => void) | undefined;
 
   /** `why`: why there is no sexton-init, for `limits`. */
@@ -124,18 +124,11 @@ export class ExecaHost implements Host {
         // This process adopts no orphans, so it signals the group in place of the tree.
         this.#signal(command.id, command.signal);
         return;
-      case 'forward':
-        this.#forward = command;
+      case 'orders':
+        // All but the tables is for the time after a supervisor that does not come back; here that is the host itself.
+        this.#orders = command;
+        this.#isFirstDone = false;
         return;
-      case 'forwardOnce':
-        this.#forwardOnce = command;
-        return;
-      case 'fallback':
-        // The rest is for the time after a supervisor that does not come back; here that is the host itself.
-        this.#stopSignals = command.stopSignals;
-        return;
-      case 'killAt':
-      case 'leaveAt':
       case 'due':
         // Only another process could keep them for this one when it hangs.
         return;
@@ -172,8 +165,7 @@ export class ExecaHost implements Host {
 
   #spawn(id: number, program: Program): void {
     if (id <= this.#lastId) return;
-    const isStop = (event: HostEvent): boolean => event.type === 'signal' && this.#stopSignals.includes(event.signal);
-    if (this.#queue.some(isStop)) return this.#report({ type: 'spawnFailed', id, errno: OVERTAKEN });
+    if (this.#hasStop) return this.#report({ type: 'spawnFailed', id, errno: OVERTAKEN });
     this.#lastId = id;
     const [file, ...words] = program.argv;
     const child = execa(file, words, { ...PLAIN, stdio: 'inherit', env: this.#environment });
@@ -206,16 +198,26 @@ export class ExecaHost implements Host {
     if (!check()) this.#polls.set(id, setInterval(check, GROUP_POLL_MS));
   }
 
+  /** Whether a stop request waits. */
+  get #hasStop(): boolean {
+    const { stopSignals } = this.#orders;
+    return this.#queue.some((event) => {
+      return (event.type === 'signal' || event.type === 'ordered') && stopSignals.includes(event.signal);
+    });
+  }
+
   #take(signal: number): void {
-    if (this.#passOn(this.#forwardOnce, signal)) this.#forwardOnce = undefined;
-    else if (!this.#passOn(this.#forward, signal))
+    if (!this.#isFirstDone && !this.#hasStop && this.#passOn('first', signal)) this.#isFirstDone = true;
+    else if (!this.#passOn('each', signal))
       this.#report({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
   }
 
-  #passOn(forwarding: Forwarding | undefined, signal: number): boolean {
-    const as = forwarding?.table[signal];
-    if (forwarding === undefined || as === undefined || !this.#signal(forwarding.id, as)) return false;
-    this.#report({ type: 'forwarded', signal, as, senderPid: 0, receiverPid: 0 });
+  #passOn(when: 'first' | 'each', signal: number): boolean {
+    const { id, rows } = this.#orders;
+    const row = rows.find((order) => order.when === when);
+    const as = row !== undefined && 'table' in row ? row.table[signal] : undefined;
+    if (as === undefined || !this.#signal(id, as)) return false;
+    this.#report({ type: 'ordered', id, row: when, signal, as, senderPid: 0, receiverPid: 0, wall: String(BigInt(Date.now()) * 1_000_000n) });
     return true;
   }
 

@@ -7,7 +7,8 @@
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
-import { TOLD_WHY } from '../../core/state/events.ts';
+import { ROWS, TOLD_WHY } from '../../core/state/events.ts';
+import type { Order } from '../../core/orders.ts';
 import type { Commit, Hello, HostCommand, HostEvent, HostNews } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
@@ -127,9 +128,12 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       } as const;
       return { ...event, fromTerminal: flag(fields, 5) };
     }
-    case 'forwarded': {
-      const event = { type: 'forwarded', ...base(7), signal: signalAt(3), as: signalAt(4) } as const;
-      return { ...event, senderPid: number(fields, 5, 0, MAX_PID), receiverPid: number(fields, 6, 0, MAX_PID) };
+    case 'ordered': {
+      const event = { type: 'ordered', ...base(10), id: idAt(3), signal: number(fields, 5, 0, MAX_SIGNAL) } as const;
+      const row = ROWS.find((one) => one === fields[4]);
+      if (row === undefined) throw new ProtocolError(`cannot read a row from ${quote(fields[4])}: no orders have this one`);
+      const pids = { senderPid: number(fields, 7, 0, MAX_PID), receiverPid: number(fields, 8, 0, MAX_PID) };
+      return { ...event, row, as: signalAt(6), ...pids, wall: nanoseconds(fields[9]) };
     }
     case 'spawned':
       return { type: 'spawned', ...base(5), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) };
@@ -137,8 +141,6 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'spawnFailed', ...base(5), id: idAt(3) } as const;
       return { ...event, errno: errnoFrom(fields[4]) };
     }
-    case 'overdue':
-      return { type: 'overdue', ...base(4), id: idAt(3) };
     case 'exited': {
       const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
@@ -147,11 +149,6 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
       const event = { type: 'endWritten', ...base(7), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
       return { ...event, code: number(fields, 5, 0, 255), wall: nanoseconds(fields[6]) };
     }
-    case 'stop-sent':
-      return {
-        ...{ type: 'stopSent', ...base(8), id: idAt(3), signal: signalAt(4), isByMains: flag(fields, 5) },
-        ...{ wall: nanoseconds(fields[6]), receiverPid: number(fields, 7, 0, MAX_PID) },
-      } as const;
     case 'roots-gone':
       return { type: 'rootsGone', ...base(4), id: idAt(3) };
     case 'told': {
@@ -212,23 +209,11 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'kill':
       return ['kill', integer('child id', command.id, 1, MAX_ID), signalField(command.signal)];
-    case 'forward':
-    case 'forwardOnce': {
-      const pairs = Object.entries(command.table);
-      const numbers = pairs.flatMap(([from, to]) => [signalField(Number(from)), signalField(to)]);
-      const operation = command.type === 'forward' ? 'forward' : 'forward-once';
-      return [operation, integer('child id', command.id, 1, MAX_ID), String(pairs.length), ...numbers];
-    }
-    case 'fallback': {
+    case 'orders': {
       const stops = command.stopSignals.map(signalField);
-      const signal = command.signal === undefined ? '0' : signalField(command.signal);
-      const times = [command.waitMs, command.graceMs, command.atMs].map(timeField);
-      return ['fallback', String(stops.length), ...stops, signal, ...times];
+      const id = integer('child id', command.id, 1, MAX_ID);
+      return ['orders', id, String(stops.length), ...stops, String(command.rows.length), ...command.rows.flatMap(rowFields)];
     }
-    case 'killAt':
-      return ['kill-at', timeField(command.atMs)];
-    case 'leaveAt':
-      return ['leave-at', timeField(command.atMs)];
     case 'due':
       return ['due', timeField(command.atMs)];
     case 'listen':
@@ -311,6 +296,16 @@ function commandFields(command: HostCommand): string[] {
     default:
       return command satisfies never;
   }
+}
+
+function rowFields(row: Order): string[] {
+  if ('table' in row) {
+    const pairs = Object.entries(row.table);
+    const numbers = pairs.flatMap(([from, to]) => [signalField(Number(from)), signalField(to)]);
+    return [row.when, String(pairs.length), ...numbers];
+  }
+  const time = timeField('ms' in row ? row.ms : row.atMs);
+  return 'signal' in row ? [row.when, time, row.signal === undefined ? '0' : signalField(row.signal)] : [row.when, time];
 }
 
 /** Never too early; 0: never at all, which the core may also call infinity. */

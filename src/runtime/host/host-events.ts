@@ -37,15 +37,10 @@ export function eventOf(
         output: outputOf(report),
       };
     }
-    case 'stopSent':
-      return {
-        type: report.type,
-        id: report.id,
-        signal: report.signal,
-        isByMains: report.isByMains,
-        receiverPid: report.receiverPid,
-        at: { ...at, wall: report.wall },
-      };
+    case 'ordered': {
+      const { wall, ...ordered } = report;
+      return { ...ordered, at: { ...at, wall } };
+    }
     default:
       return { ...report, at };
   }

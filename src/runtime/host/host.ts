@@ -8,9 +8,9 @@
  * between two commits, the next one resumes at exactly the state of its host and its child.
  */
 import type { Program, SignalTo, TerminationLog } from '../../config/run-config.ts';
-import type { Fallback } from '../../core/lifecycle/prepared/fallback.ts';
 import type { PreparedEnd } from '../../core/lifecycle/prepared/prepared-ends.ts';
 import type { NamedMain } from '../../core/lifecycle/prepared/reflexes.ts';
+import type { Orders } from '../../core/orders.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 
 /**
@@ -40,10 +40,10 @@ export interface EndWritten {
 }
 
 /** `wall`: nanoseconds since 1970, so that it can be compared with the death of the mains. */
-export type StopSent = HostReport & { readonly type: 'stopSent'; readonly wall: string };
+export type Ordered = HostReport & { readonly type: 'ordered'; readonly wall: string };
 
 /** `at`: CLOCK_MONOTONIC milliseconds, taken by the host when the event happened. */
-export type HostEvent = (Exclude<HostReport, { type: 'stopSent' }> | StopSent | HelperEnded | EndWritten) & {
+export type HostEvent = (Exclude<HostReport, { type: 'ordered' }> | Ordered | HelperEnded | EndWritten) & {
   readonly seq: number;
   readonly at: number;
 };
@@ -94,15 +94,8 @@ export type HostCommand =
    * host was started with.
    */
   | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
-  /** What the host does about a stop should the supervisor not act in time. Replaces what was said before. */
-  | ({ readonly type: 'fallback' } & Fallback)
-  /**
-   * When the host KILLs what the last child has started if that is not gone by then; `undefined`: never. Replaces what was
-   * said before.
-   */
-  | { readonly type: 'killAt'; readonly atMs: number | undefined }
-  /** When the platform ends the container: by then the host leaves without us. Replaces what was said before. */
-  | { readonly type: 'leaveAt'; readonly atMs: number | undefined }
+  /** What the host does by itself. Replaces what was said before. */
+  | ({ readonly type: 'orders' } & Orders)
   /**
    * When the next commit is to come: a supervisor that is too late hangs, and is replaced. `undefined`: when something
    * happens.
@@ -165,7 +158,7 @@ export type HostCommand =
     }
   /**
    * Signal `id` as soon as this many of these mains have reported that they are gone for good, provided that all events
-   * are acknowledged. `stopSent` follows. Without mains, or with 0, there is no such reflex. The mains, or those of the
+   * are acknowledged. `ordered` follows. Without mains, or with 0, there is no such reflex. The mains, or those of the
    * command before, then only count while no supervisor can be started. `holds`: a stop request of a prelude is held
    * until all of these mains have reported their end.
    */

@@ -8,6 +8,7 @@ import { SIGNAL_EXIT } from '../../exit.ts';
 import { padded, tombstoneText } from '../../format/tombstone.ts';
 import { stopTable } from '../../ladder.ts';
 import { SIGTERM } from '../../signals.ts';
+import { ordersOf } from '../../orders.ts';
 import type { Reduction } from '../../state/draft.ts';
 import type { Effect, Event } from '../../state/events.ts';
 import type { State } from '../../state/state.ts';
@@ -159,26 +160,21 @@ interface Plan {
 function preludesOf(config: MemberConfig, state: State, child: Alive, endWith: EndWith | undefined): readonly Plan[] {
   const signal = SIGTERM;
   const as = stopTable(config)[signal];
-  if (state.forwardOnceFor === child.id && as !== undefined) {
+  const common = { type: 'ordered', id: child.id, senderPid: 0, receiverPid: child.pid } as const;
+  if (as !== undefined && ordersOf(config, state).rows.some(({ when }) => when === 'first')) {
     return [
       {
         prelude: 'f',
         as,
-        before: ([at]) => asEvents([{ type: 'forwarded', signal, as, senderPid: 0, receiverPid: child.pid }, at]),
+        before: ([at]) => asEvents([{ ...common, row: 'first', signal, as }, at]),
       },
     ];
   }
   if (endWith === undefined) return [];
-  const sent = {
-    type: 'stopSent',
-    id: child.id,
-    signal: endWith.signal,
-    isByMains: true,
-    receiverPid: child.pid,
-  } as const;
+  const sent = { ...common, row: 'mains', signal: 0, as: endWith.signal } as const;
   const asked = { type: 'signal', signal, senderPid: 0, fromTerminal: false } as const;
-  const held: Plan = { prelude: 'st', as: sent.signal, before: ([at, then]) => asEvents([asked, at], [sent, then]) };
-  const ended: Plan = { prelude: 't', as: sent.signal, before: ([at]) => asEvents([sent, at]) };
+  const held: Plan = { prelude: 'st', as: sent.as, before: ([at, then]) => asEvents([asked, at], [sent, then]) };
+  const ended: Plan = { prelude: 't', as: sent.as, before: ([at]) => asEvents([sent, at]) };
   return [...(endWith.holds ? [held] : []), ...(endWith.needed > 0 ? [ended] : [])];
 }
 

@@ -135,7 +135,7 @@ export function killNow(draft: Draft, why: string): void {
 }
 
 /** The host has sent KILL: we did not run, or not in time. */
-export function onOverdue(draft: Draft, { id }: Event & { type: 'overdue' }): void {
+export function onKilledByHost(draft: Draft, id: number): void {
   const { climb, child, now } = draft.state;
   if (climb?.killed === true || !isThere(child) || child.id !== id) return;
   update(draft, { climb: { ...FROM_NOTHING, ...climb, sinceMs: now.mono, killed: true } });

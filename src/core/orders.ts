@@ -1,0 +1,129 @@
+/**
+ * Orders: the only list of what the host does by itself, while the supervisor sleeps, starts, hangs or cannot be
+ * started. Each commit that changes them replaces all of them, so the host decides nothing. A command gets its stop
+ * signal before any KILL, and waits are kept as far as the host alone can. `sexton explain` prints them.
+ */
+import type { MemberConfig } from './config.ts';
+import { forwardTable, isStopRequest, ladderOf, stopTable } from './ladder.ts';
+import { longestDrainMs } from './lifecycle/stop/drain.ts';
+import { floorTurnMs, floorWaitMs } from './pod/deadline.ts';
+import { blockersOf } from './pod/order.ts';
+import { isRestarting } from './pod/restart.ts';
+import { SIGTERM } from './signals.ts';
+import { MAINS_FINISHED, type State, type Stop } from './state/state.ts';
+
+export type Passed = Readonly<Record<number, number>>;
+
+export type Order =
+  /** Pass on each of these signals as another one. Signals without a row are reported. */
+  | { readonly when: 'each'; readonly table: Passed }
+  /** Pass on the first of these signals, unless a stop request waits. Counts before `each`. */
+  | { readonly when: 'first'; readonly table: Passed }
+  /** Send the stop signal when no supervisor has acknowledged a stop request for so long. */
+  | { readonly when: 'unheard'; readonly ms: number; readonly signal: number | undefined }
+  /** Send the stop signal at that time, CLOCK_MONOTONIC, unless a supervisor acts. */
+  | { readonly when: 'lost'; readonly atMs: number; readonly signal: number | undefined }
+  /** KILL when no supervisor has acknowledged a stop request for so long. */
+  | { readonly when: 'grace'; readonly ms: number }
+  /** KILL so long after the host has stopped the child with its mains. */
+  | { readonly when: 'mains-grace'; readonly ms: number }
+  /** KILL at that time. */
+  | { readonly when: 'deadline'; readonly atMs: number }
+  /** Leave with the child's exit code at that time, if it has ended. */
+  | { readonly when: 'leave'; readonly atMs: number };
+
+export interface Orders {
+  /** The child of the tables. */
+  readonly id: number;
+  /** The signals that are stop requests. */
+  readonly stopSignals: readonly number[];
+  readonly rows: readonly Order[];
+}
+
+export function ordersOf(config: MemberConfig, state: State): Orders {
+  const { child, births } = state;
+  const id = 'id' in child ? child.id : Math.max(1, births);
+  const rows = [
+    { when: 'each', table: forwardTable(config) } as const,
+    ...(isFreeToStop(config, state) ? [{ when: 'first', table: stopTable(config) } as const] : []),
+    ...stopRows(config, state),
+    ...killRows(config, state),
+  ];
+  const stopSignals = config.stopSignals.filter((signal) => isStopRequest(config, signal));
+  return { id, stopSignals, rows };
+}
+
+/**
+ * A main without a drain, a pre-stop hook or a member that started after it has nothing to wait for. Its stop then needs
+ * no supervisor, as with a plain init.
+ */
+function isFreeToStop(config: MemberConfig, state: State): boolean {
+  const { child, stop, climb, peers } = state;
+  if (config.role !== 'main' || longestDrainMs(config) > 0 || config.preStop !== undefined) return false;
+  if (child.is !== 'alive' || stop !== undefined || climb !== undefined || peers === undefined) return false;
+  return blockersOf(config, state).names.length === 0;
+}
+
+/** A running supervisor needs less than this, also on a busy node. */
+const PATIENCE_MS = 5_000;
+/** Assumed without a declared grace period: twice the 10 s of `docker stop`. */
+const ASSUMED_MS = 20_000;
+
+/** The stop signal in the place of a supervisor; none where the ladder has begun. */
+function stopRows(config: MemberConfig, { stop, climb, deadline }: State): readonly Order[] {
+  if (climb !== undefined) return [];
+  const [{ signal: first }] = ladderOf(config, stop?.signal ?? SIGTERM);
+  const patienceMs = Math.max(PATIENCE_MS, ownWaitMs(config));
+  const mostMs = Math.min(
+    mostOf(config, config.gracePeriodMs ?? ASSUMED_MS),
+    patienceMs,
+    floorWaitMs(config) ?? patienceMs,
+  );
+  // Holds also for a request within a stop, whose grace period may be longer than that of the request.
+  const ms = Math.max(1, Math.floor(mostMs));
+  if (stop === undefined) {
+    const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
+    return [{ when: 'unheard', ms, signal }];
+  }
+  const budgetMs = deadline?.kills === true ? deadline.atMs - stop.atMs : ASSUMED_MS;
+  const ownMs = stop.atMs + Math.min(mostOf(config, budgetMs), ownWaitMs(config, stop));
+  const atMs = Math.max(1, Math.floor(Math.min(ownMs, floorTurnMs(config, stop) ?? ownMs)));
+  return [
+    { when: 'unheard', ms, signal: first },
+    { when: 'lost', atMs, signal: first },
+  ];
+}
+
+/** A sidecar gives its mains time to end before it. */
+function mostOf({ role }: MemberConfig, budgetMs: number): number {
+  return budgetMs * (role === 'sidecar' ? 0.75 : 0.5);
+}
+
+/** How long the member wants to wait, as far as that is known without looking at anything. */
+function ownWaitMs({ role, hold, drain, idleWhen, lingerMs }: MemberConfig, stop?: Stop): number {
+  if (stop?.reason === MAINS_FINISHED) return lingerMs;
+  if (role === 'sidecar' && hold.kind !== 'never') return hold.kind === 'for' ? hold.ms : Number.POSITIVE_INFINITY;
+  if (drain === undefined) return 0;
+  if (drain.kind === 'fixed') return drain.ms;
+  // The host cannot ask: as long as it is unknown whether the application is idle, it is busy.
+  return idleWhen === undefined ? drain.minMs : drain.maxMs;
+}
+
+/** The platform does not end a stop that sexton decided on, so a supervisor that is late may still KILL first. */
+const BEHIND_MS = 1_000;
+
+/** The ends of budgets. The supervisor KILLs a little before them. */
+function killRows(config: MemberConfig, { deadline, climb, stop }: State): readonly Order[] {
+  const { gracePeriodMs: graceMs, role } = config;
+  const rows: Order[] = [];
+  if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
+  if (graceMs !== undefined && role === 'sidecar')
+    rows.push({ when: 'mains-grace', ms: graceMs + BEHIND_MS });
+  const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
+  const declaredMs = deadline?.kills === true ? deadline.atMs : undefined;
+  const killMs = Math.min(declaredMs ?? Number.POSITIVE_INFINITY, ownMs ?? Number.POSITIVE_INFINITY);
+  if (killMs < Number.POSITIVE_INFINITY) rows.push({ when: 'deadline', atMs: killMs });
+  // The platform does not end the container of a restart in place.
+  if (declaredMs !== undefined && !isRestarting({ stop })) rows.push({ when: 'leave', atMs: declaredMs });
+  return rows;
+}

@@ -1,0 +1,161 @@
+/* Carries out what the supervisor has left behind: "Orders" in protocol.md. */
+#include "init.h"
+
+/* Since the last sign of a supervisor that lived for 5 s; since that of any; before a KILL. */
+enum { PATIENCE_MS = 5000, GAP_MS = 500, LAST_MS = 200 };
+/* How long a stop waits for the first supervisor. */
+enum { FIRST_WAIT_MS = 5000 };
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t after(int64_t at, int64_t ms) { return at == NEVER || ms == NEVER ? NEVER : at + ms; }
+
+void begin_orders(struct orders *orders, int64_t grace_ms) {
+  orders->child = 1;
+  orders->stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
+  orders->rows[0] = (struct order){.when = ON_UNHEARD, .at = earlier(FIRST_WAIT_MS, grace_ms / 2)};
+  orders->rows[1] = (struct order){.when = ON_GRACE, .at = grace_ms};
+  orders->count = grace_ms == NEVER ? 1 : 2;
+}
+
+bool is_stop(const struct orders *orders, int number) { return orders->stops >> (number - 1) & 1; }
+
+static const struct order *find_order(const struct orders *orders, enum when when) {
+  for (size_t i = 0; i < orders->count; i++)
+    if (orders->rows[i].when == when) return &orders->rows[i];
+  return NULL;
+}
+
+bool waits_for_stop(const struct orders *orders) { return find_order(orders, ON_UNHEARD) != NULL; }
+
+static const struct event *oldest_stop(const struct init *init) {
+  for (size_t i = 0; i < init->queue.count; i++) {
+    const struct event *event = &init->queue.events[i];
+    if (event->kind == EV_SIGNAL && is_stop(&init->orders, event->value)) return event;
+    if (is_passed_on(event) && event->flag) return event;
+  }
+  return NULL;
+}
+
+bool has_unacknowledged_stop(const struct init *init) { return oldest_stop(init) != NULL; }
+
+bool is_stopping(const struct init *init) {
+  return find_order(&init->orders, ON_LOST) || has_unacknowledged_stop(init);
+}
+
+static int64_t time_of(const struct init *init, const struct order *order);
+
+/* When the first row of these kinds is due, whether it may still be carried out or not. */
+static int64_t first_of(const struct init *init, enum when from, enum when to) {
+  int64_t first = NEVER;
+  for (size_t i = 0; i < init->orders.count; i++) {
+    const struct order *order = &init->orders.rows[i];
+    if (order->when >= from && order->when <= to) first = earlier(first, time_of(init, order));
+  }
+  return first;
+}
+
+static int64_t kill_at(const struct init *init) { return first_of(init, ON_GRACE, ON_DEADLINE); }
+
+int64_t platform_ends_at(const struct init *init) {
+  return earlier(first_of(init, ON_GRACE, ON_GRACE), first_of(init, ON_LEAVE, ON_LEAVE));
+}
+
+/* Close to the KILL, half of the time left is the command's. */
+static int64_t patience_ends_at(const struct init *init, int64_t since, int64_t most_ms) {
+  return since + earlier(most_ms, later(0, kill_at(init) - since) / 2);
+}
+
+/* When the supervisor has been lost for long enough. */
+static int64_t lost_at(const struct init *init) {
+  int64_t sound_at = supervisor_lost_at(init);
+  if (sound_at == NEVER) return NEVER;
+  return later(patience_ends_at(init, sound_at, PATIENCE_MS), patience_ends_at(init, supervisor_gone_at(init), GAP_MS));
+}
+
+static int64_t time_of(const struct init *init, const struct order *order) {
+  const struct event *stop = oldest_stop(init);
+  bool is_passed = stop && is_passed_on(stop);
+  switch (order->when) {
+    case ON_UNHEARD:
+      return stop && !is_passed ? stop->at + order->at : NEVER;
+    case ON_LOST:
+      /* After a pause that outlasts the grace period the KILL is due before a supervisor has had time to act. */
+      return is_passed ? NEVER : earlier(kill_at(init), later(order->at, lost_at(init)));
+    case ON_GRACE:
+      return stop ? stop->at + order->at : NEVER;
+    case ON_MAINS_GRACE:
+      return init->own_stop.child == init->children.last_id ? after(init->own_stop.by_mains_at, order->at) : NEVER;
+    case ON_DEADLINE:
+    case ON_LEAVE:
+      return order->at;
+    default:
+      return NEVER; /* a signal or a notice is the time */
+  }
+}
+
+/* Until the child has had its stop signal or its KILL from init. */
+static int64_t stop_at(const struct init *init) {
+  const struct child *child = &init->children.child;
+  if (child->id == 0 || child->exited || init->own_stop.child == child->id) return NEVER;
+  return first_of(init, ON_UNHEARD, ON_LOST);
+}
+
+static int64_t own_kill_at(const struct init *init) {
+  const struct child *child = &init->children.child;
+  return child->id == 0 || init->own_stop.killed == child->id ? NEVER : kill_at(init);
+}
+
+int64_t next_order(const struct init *init) { return earlier(stop_at(init), own_kill_at(init)); }
+
+/* The rule of `src/core/pod/deadline.ts`. */
+int64_t shorten_grace(int64_t grace_ms) {
+  return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
+}
+
+/* The times of `core/lifecycle/stop/untold.ts`. */
+void begin_own_rung(struct init *init, int number) {
+  const struct order *grace = find_order(&init->orders, ON_GRACE);
+  int64_t now = now_ms(), grace_ms = grace ? grace->at : NEVER;
+  /* A plain command has a shortened grace period already. */
+  if (!init->supervisor.is_deferred) grace_ms = shorten_grace(grace_ms);
+  int64_t ends_at = earlier(kill_at(init), after(now, grace_ms));
+  if (ends_at == NEVER) return begin_rung(init, number, NEVER, NEVER);
+  begin_rung(init, number, ends_at - (ends_at - now) / 3, ends_at - earlier(LAST_MS, (ends_at - now) / 10));
+}
+
+void send_stop(struct init *init, enum when when, int number) {
+  struct own_stop *own = &init->own_stop;
+  struct queue *queue = &init->queue;
+  own->child = init->children.last_id;
+  own->by_mains_at = when == ON_MAINS ? now_ms() : NEVER;
+  begin_own_rung(init, number);
+  /* Tombstones round down to the millisecond. So the sidecar's stop never seems to precede the main's end. */
+  struct event event = {.kind = EV_ORDERED, .id = own->child, .row = (uint8_t)when, .as = (uint8_t)number};
+  event.count = take_receiver(init);
+  push(queue, event);
+  /* A stop request that finds its mains gone counts as held for 1 ms: a prepared end cannot express 0. */
+  struct event *sent = &queue->events[queue->count - 1];
+  if (when == ON_MAINS && queue->count > 1 && sent->at == sent[-1].at) sent->at++;
+}
+
+/* The row that is due, of these kinds. */
+static const struct order *due_order(const struct init *init, enum when from, enum when to) {
+  for (size_t i = 0; i < init->orders.count; i++) {
+    const struct order *order = &init->orders.rows[i];
+    if (order->when >= from && order->when <= to && time_of(init, order) <= now_ms()) return order;
+  }
+  return NULL;
+}
+
+void carry_out_orders(struct init *init) {
+  const struct order *order;
+  if (stop_at(init) <= now_ms() && (order = due_order(init, ON_UNHEARD, ON_LOST))) {
+    const struct event *stop = oldest_stop(init);
+    send_stop(init, order->when, order->signal > 0 || !stop ? order->signal : stop->value);
+  }
+  if (own_kill_at(init) > now_ms() || !(order = due_order(init, ON_GRACE, ON_DEADLINE))) return;
+  init->own_stop.killed = init->children.last_id;
+  begin_rung(init, SIGKILL, NEVER, NEVER);
+  push(&init->queue, (struct event){.kind = EV_ORDERED, .id = init->children.last_id, .row = (uint8_t)order->when, .as = SIGKILL});
+}
