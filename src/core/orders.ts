@@ -117,8 +117,7 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   const { gracePeriodMs: graceMs, role } = config;
   const rows: Order[] = [];
   if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
-  if (graceMs !== undefined && role === 'sidecar')
-    rows.push({ when: 'mains-grace', ms: graceMs + BEHIND_MS });
+  if (graceMs !== undefined && role === 'sidecar') rows.push({ when: 'mains-grace', ms: graceMs + BEHIND_MS });
   const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
   const declaredMs = deadline?.kills === true ? deadline.atMs : undefined;
   const killMs = Math.min(declaredMs ?? Number.POSITIVE_INFINITY, ownMs ?? Number.POSITIVE_INFINITY);

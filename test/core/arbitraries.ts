@@ -1,7 +1,7 @@
 /** Random configurations, worlds and schedules. Times are odd, so that nothing shares a millisecond by accident. */
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { TOLD_WHY } from '../../src/core/state/events.ts';
+import { ROWS, TOLD_WHY } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import { alive, dead, fixed, kubexit, lost, mainConfig, START, stopping, waiting } from './helpers.ts';
 import type { ChildScript, EventOf, Life } from './life.ts';
@@ -174,17 +174,11 @@ const late: fc.Arbitrary<EventOf> = fc.oneof(
     .map(({ exit, ...event }) => ({ ...event, ...exit })),
   fc.record({ type: fc.constant('spawned' as const), id, pid: fc.nat() }),
   fc.record({ type: fc.constant('spawnFailed' as const), id, errno: fc.constantFrom('ENOENT', 'ECANCELED') }),
-  fc.record({ type: fc.constant('overdue' as const), id }),
   fc.record({
-    type: fc.constant('stopSent' as const),
+    type: fc.constant('ordered' as const),
     id,
-    signal: fc.constantFrom(3, 15),
-    isByMains: fc.boolean(),
-    receiverPid: fc.constantFrom(0, 101),
-  }),
-  fc.record({
-    type: fc.constant('forwarded' as const),
-    signal: fc.integer({ min: 1, max: 64 }),
+    row: fc.constantFrom(...ROWS),
+    signal: fc.integer({ min: 0, max: 64 }),
     as: fc.integer({ min: 1, max: 64 }),
     senderPid: fc.nat(),
     receiverPid: fc.constantFrom(0, 101),

@@ -13,6 +13,7 @@ import type { Peer, PeerView } from '../../src/core/state/peer.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { readMemo, writeMemo } from '../../src/runtime/memo.ts';
+import type { EventOf } from './host.ts';
 
 export const BOOT = '5d7c1b52-0000-4000-8000-000000000001';
 export const HOST_ID = '0123456789abcdef0123456789abcdef';
@@ -80,6 +81,11 @@ export function readyOf(name: string): ReadyAction {
 }
 
 /** Without a time there is none. */
+/** The host has KILLed the first child by this row of its orders. */
+export function killedBy(row: 'grace' | 'deadline'): EventOf {
+  return { type: 'ordered', id: 1, row, signal: 0, as: 9, senderPid: 0, receiverPid: 0 };
+}
+
 export function fixed(ms: number): MemberConfig['drain'] {
   return ms === 0 ? undefined : { kind: 'fixed', ms };
 }

@@ -48,7 +48,6 @@ export class ScriptedHost {
   #nowMs = 0;
   #due: readonly Due[] = [];
   /** The stop signals that the host may pass on by itself. */
-  #once: { readonly id: number; readonly table: Readonly<Record<number, number>> } = { id: 0, table: {} };
   #reaped = 0;
   #gone = 0;
   /** The last child that has had a rung. */
@@ -62,7 +61,6 @@ export class ScriptedHost {
     if (from === undefined) return;
     this.#script = from.#script;
     this.#due = from.#due;
-    this.#once = from.#once;
     this.#reaped = from.#reaped;
     this.#gone = from.#gone;
     this.#stopped = from.#stopped;
@@ -94,23 +92,18 @@ export class ScriptedHost {
   obey(effect: Effect, nowMs: number): void {
     this.#nowMs = nowMs;
     if (effect.type === 'spawn') this.#spawn(effect.id);
-    if (effect.type === 'forwardOnce') this.#once = effect;
     if (effect.type === 'kill') this.#strike(effect.id, effect.signal);
     if (effect.type === 'stop') this.#stop(effect.id, effect.signal);
     if (effect.type === 'startTask') this.#run(effect.id, effect.action);
     if (effect.type === 'endTask') this.#endTask(effect.id);
   }
 
-  /** Signals the child before the core hears of it. undefined: the core decides first. */
-  passOn(signal: number, nowMs: number): { readonly id: number; readonly as: number } | undefined {
-    const { id, table } = this.#once;
-    const as = table[signal];
-    // Like init, it drops an order for a child that has gone.
-    if (as === undefined || id <= this.#reaped) return undefined;
+  /** Signals the child before the core hears of it. False: the child has gone, and the core decides. */
+  passOn(id: number, as: number, nowMs: number): boolean {
+    if (id <= this.#reaped) return false;
     this.#nowMs = nowMs;
-    this.#once = { id, table: {} };
     this.#stop(id, as);
-    return { id, as };
+    return true;
   }
 
   /** The earliest end counts. Later events of the same child are dropped. */

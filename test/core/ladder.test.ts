@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { forwardTable, ladderOf, stopTable, translate } from '../../src/core/ladder.ts';
+import { ordersOf } from '../../src/core/orders.ts';
 import { alive, fixed, mainConfig, sidecarConfig } from './helpers.ts';
 import { Life, main } from './life.ts';
 
@@ -70,7 +71,8 @@ describe('the ladder', () => {
       [2_000, 7_000],
     ] as const) {
       const life = new Life(main({ ladder }, DEAF)).signal(15);
-      life.pass(afterMs).feed({ type: 'forwarded', signal: 15, as: 15, senderPid: 0, receiverPid: 101 });
+      const passed = { id: 1, row: 'each', signal: 15, as: 15, senderPid: 0, receiverPid: 101 } as const;
+      life.pass(afterMs).feed({ type: 'ordered', ...passed });
       assert.equal(life.passUntilGone().sent, `0 QUIT, ${killedMs} KILL`);
     }
   });
@@ -139,16 +141,18 @@ describe('the signals that are passed on', () => {
   });
 
   it('the host forwards from the start of each child on', () => {
-    const life = new Life({ config: sidecarConfig(), peers: [] }).endChild(0).pass(1_000);
-    const told = life.done.flatMap(({ effect }) => (effect.type === 'forward' ? [effect.id] : []));
-    assert.deepEqual(told, [1, 2]);
+    const config = sidecarConfig();
+    const life = new Life({ config, peers: [] });
+    const idOf = (): unknown => ordersOf(config, life.state).id;
+    assert.equal(idOf(), 1);
+    life.endChild(0).pass(1_000);
+    assert.equal(idOf(), 2);
   });
 });
 
 /** What the host was last told about the next stop request. */
 function offered(life: Life): Readonly<Record<number, number>> | undefined {
-  const effects = life.done.map(({ effect }) => effect).filter((effect) => effect.type === 'forwardOnce');
-  return effects.at(-1)?.table;
+  return ordersOf(life.config, life.state).rows.find((row) => row.when === 'first')?.table;
 }
 
 describe('a stop that waits for nothing', () => {

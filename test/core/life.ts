@@ -1,9 +1,11 @@
 /** One life of a member on a fake clock, with a scripted host that carries out its effects. */
+
 import assert from 'node:assert/strict';
 import type { MemberConfig } from '../../src/core/config.ts';
 import type { Tombstone } from '../../src/core/format/tombstone.ts';
 import { reduce } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
+import { ordersOf } from '../../src/core/orders.ts';
 import { SIGKILL, signalName } from '../../src/core/signals.ts';
 import type { Effect, Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
@@ -93,12 +95,13 @@ export class Life {
 
   /** The signal comes from outside of the container unless `from` says otherwise. */
   signal(signal: number, from: { readonly terminal?: boolean; readonly pid?: number } = {}): this {
-    const passed = this.state.child.is === 'alive' ? this.host.passOn(signal, this.nowMs) : undefined;
-    if (passed === undefined)
+    const { id, rows } = ordersOf(this.config, this.state);
+    const first = rows.find((row) => row.when === 'first');
+    const as = first?.table[signal];
+    if (as === undefined || !this.host.passOn(id, as, this.nowMs))
       return this.feed({ type: 'signal', signal, senderPid: from.pid ?? 0, fromTerminal: from.terminal ?? false });
-    const { id, as } = passed;
     this.done = [...this.done, { atMs: this.nowMs - START, effect: { type: 'kill', id, signal: as } }];
-    return this.feed({ type: 'forwarded', signal, as, senderPid: 0, receiverPid: 100 + id });
+    return this.feed({ type: 'ordered', id, row: 'first', signal, as, senderPid: 0, receiverPid: 100 + id });
   }
 
   see(...peers: readonly PeerView[]): this {

@@ -21,7 +21,8 @@ export function differenceOf(config: MemberConfig, state: State, ended: EndedWit
   if (state.child.is !== 'alive') return 'the child does not live';
   const { id } = state.child;
   const usual = reduce(config, state, mainsGone(state, mains, at));
-  const reflex = reduce(config, state, { type: 'stopSent', id, signal, isByMains: true, receiverPid: 0, at });
+  const sent = { id, row: 'mains', signal: 0, as: signal, senderPid: 0, receiverPid: 0 } as const;
+  const reflex = reduce(config, state, { type: 'ordered', ...sent, at });
   const isStop = (effect: Effect): boolean => effect.type === 'stop' && effect.id === id && effect.signal === signal;
   const rest = usual.effects.filter((effect) => !isStop(effect));
   if (rest.length !== usual.effects.length - 1) return `the usual way does not send ${signal}`;

@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
+import { orders } from './orders.ts';
 import {
   AGENT,
   begin,
@@ -45,8 +46,8 @@ onBench('init alone forwards by its tables, KILLs after the grace period, and ex
   await init.says('up');
   send(init.pid, 40);
   await supervisor.expect('signal');
-  supervisor.commit('ack', 2, 'fallback', 1, SIGTERM, SIGINT, 1, 3_000, 0);
-  supervisor.commit('forward', 1, 1, SIGUSR1, SIGUSR2, 'forward-once', 1, 0);
+  const rows = { stops: [SIGTERM], unheard: [1, SIGINT], grace: 3_000, each: { [SIGUSR1]: SIGUSR2 } } as const;
+  supervisor.commit('ack', 2, ...orders(rows));
   await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor({ bench, init, supervisor });
   send(init.pid, SIGUSR1);
@@ -83,7 +84,7 @@ onBench('init alone forwards a signal that waits in its queue by its table, too'
   const { init, supervisor } = scene;
   send(init.pid, SIGUSR1);
   await supervisor.expect('signal');
-  supervisor.commit('forward', 1, 1, SIGUSR1, SIGUSR2);
+  supervisor.commit(...orders({ each: { [SIGUSR1]: SIGUSR2 } }));
   await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor(scene);
   await init.says('usr2');
@@ -106,8 +107,8 @@ onBench('P12 init alone tries another supervisor, and reports what it has forwar
   renameSync(`${node}.away`, node);
   const second = await init.supervisor();
   await second.expect('spawned');
-  const [signal, as] = await second.expect('forwarded');
-  assert.deepEqual([signal, as], [String(SIGTERM), String(SIGTERM)]);
+  const [, row, signal, as] = await second.expect('ordered');
+  assert.deepEqual([row, signal, as], ['first', String(SIGTERM), String(SIGTERM)]);
   // With its first commit it decides again.
   second.commit('ack', 2);
   await hasPassed(bench, second, second.sent);
@@ -152,7 +153,7 @@ eachBuild(
       const main = await speakerAt(bench.path('.main.sock'));
       const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
       const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-      supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
+      supervisor.commit('ack', 1, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
       supervisor.commit('end-with', 1, needed, lost, 0, lingerMs, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
       // What takes the reflex back leaves the connections.
       supervisor.commit('end-with', 1, 0, 0, 0, 0, SIGTERM, 0);
@@ -173,7 +174,7 @@ onBench('init alone sends no second stop signal to a sidecar whose ladder has be
   const trap = 'trap "echo term" TERM; trap "exit 7" USR1; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   // Without a wait: the child has had it.
-  supervisor.commit('ack', 1, 'kill', 1, SIGTERM, 'fallback', 1, SIGTERM, 0, 0, 0, 0);
+  supervisor.commit('ack', 1, 'kill', 1, SIGTERM, ...orders({ stops: [SIGTERM] }));
   supervisor.commit('end-with', 1, 1, 1, 0, 0, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
   await hasPassed(bench, supervisor, supervisor.sent);
   await init.says('term');
@@ -187,7 +188,7 @@ onBench('init alone counts the grace period of a stop request that follows the e
   const main = await speakerAt(bench.path('.main.sock'));
   const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-  supervisor.commit('ack', 1, 'fallback', 1, SIGTERM, 0, 600_000, 500, 0);
+  supervisor.commit('ack', 1, ...orders({ stops: [SIGTERM], unheard: [600_000, 0], grace: 500 }));
   supervisor.commit('end-with', 1, 1, 1, 0, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
   await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor({ bench, init, supervisor });

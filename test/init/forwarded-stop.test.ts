@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
+import { orders } from './orders.ts';
 import { begin, onBench } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
@@ -18,7 +19,7 @@ onBench('init forwards each stop request to a plain command, and reports each', 
   for (const said of ['up\nterm\n', 'up\nterm\nterm\n', 'up\nterm\nterm\nterm\n']) {
     send(init.pid, 'SIGTERM');
     await init.says(said);
-    assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), ['15', '15']);
+    assert.deepEqual((await supervisor.expect('ordered')).slice(2, 4), ['15', '15']);
   }
   supervisor.commit('kill', 1, SIGKILL);
   await supervisor.expect('exited');
@@ -27,7 +28,7 @@ onBench('init forwards each stop request to a plain command, and reports each', 
 onBench('K13 a late supervisor does not repeat a stop that init has forwarded', async (bench) => {
   const { init, supervisor } = await begin(bench, ['--', ...TELLER]);
   const times = (word: string): number => init.stdout().split(`${word}\n`).length - 1;
-  supervisor.commit('forward-once', 1, 1, SIGTERM, SIGTERM, 'kill', 1, SIGUSR1);
+  supervisor.commit(...orders({ first: { [SIGTERM]: SIGTERM } }), 'kill', 1, SIGUSR1);
   await waitFor('the first mark', () => times('mark') === 1);
   send(init.pid, 'SIGTERM');
   const [, seq] = await supervisor.next();
@@ -43,11 +44,11 @@ onBench('K13 a late supervisor does not repeat a stop that init has forwarded', 
 
 onBench('K13 a supervisor that has not heard of a forwarded stop does not let init forward another', async (bench) => {
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', ...TELLER]);
-  const once = ['forward-once', 1, 1, SIGTERM, SIGTERM] as const;
+  const once = orders({ first: { [SIGTERM]: SIGTERM } });
   supervisor.commit(...once, 'kill', 1, SIGUSR1);
   await init.says('up\nmark\n');
   send(init.pid, 'SIGTERM');
-  assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), ['15', '15']);
+  assert.deepEqual((await supervisor.expect('ordered')).slice(1, 4), ['first', '15', '15']);
   await init.says('up\nmark\nterm\n');
   supervisor.commit(...once, 'kill', 1, SIGUSR1);
   await init.says('up\nmark\nterm\nmark\n');

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
+import { type OrderRows, orders } from './orders.ts';
 import {
   AGENT,
   attend,
@@ -17,7 +18,8 @@ import {
   onBench,
 } from './scripted.ts';
 
-const { SIGTERM, SIGINT, SIGUSR1, SIGKILL, SIGCONT } = constants.signals;
+const { SIGTERM, SIGUSR1, SIGKILL, SIGCONT } = constants.signals;
+const KILLED = ['1', 'deadline', '0', String(SIGKILL)];
 
 /** Says that it was asked, and goes on. */
 const DEAF = [
@@ -30,24 +32,24 @@ const IN_A_POD = ['--graveyard', '/graveyard'] as const;
 
 onBench('A3 init stops the command in time when the supervisor acknowledges nothing', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
-  await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 200, graceMs: 2_000 }));
+  await passed(supervisor, bench, 'ack', 1, ...orders({ unheard: [200, 0], grace: 2_000 }));
   send(init.pid, 'SIGTERM');
   assert.equal((await supervisor.expect('signal'))[0], String(SIGTERM));
   await init.says('term');
-  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGTERM)]);
+  assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), ['1', 'unheard', '0', String(SIGTERM)]);
   // No supervisor has acted for 2 s by then, so init waits for none until the platform's KILL.
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
   assert.equal(init.stdout(), 'up\nterm\n', 'it was asked once');
 });
 
-onBench('init continues an acknowledged stop by its fallback when the supervisor is lost', async (bench) => {
-  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 600 });
+onBench('init continues an acknowledged stop by its orders when the supervisor is lost', async (bench) => {
+  const { init, supervisor } = await stopping(bench, { lost: [monotonicMs() + 600, SIGUSR1] });
   renameSync(bench.path('bin/node'), bench.path('bin/away'));
   await supervisor.kill();
   await init.says('usr1');
   renameSync(bench.path('bin/away'), bench.path('bin/node'));
   const next = await init.supervisor();
-  assert.deepEqual((await next.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+  assert.deepEqual((await next.expect('ordered')).slice(0, 4), ['1', 'lost', '0', String(SIGUSR1)]);
   // It would have sent the same.
   next.commit('stop', 1, SIGUSR1, 0, 0, 'exit', 0);
   await init.ended;
@@ -55,10 +57,10 @@ onBench('init continues an acknowledged stop by its fallback when the supervisor
 });
 
 onBench('init leaves an acknowledged stop to a supervisor that works', async (bench) => {
-  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
+  const { init, supervisor } = await stopping(bench, { lost: [1, SIGUSR1] });
   // Longer than it takes to give a lost one up, half of what is left until then.
   const killAtMs = monotonicMs() + 2_000;
-  supervisor.commit('kill-at', killAtMs);
+  supervisor.commit(...orders({ lost: [1, SIGUSR1], deadline: killAtMs }));
   await waitFor('more than half of that is over', () => monotonicMs() > killAtMs - 500);
   supervisor.commit('kill', 1, SIGKILL);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
@@ -66,35 +68,44 @@ onBench('init leaves an acknowledged stop to a supervisor that works', async (be
 });
 
 onBench('init sends the stop signal before a KILL that is overdue, also while the supervisor works', async (bench) => {
-  const { supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
+  const { supervisor } = await stopping(bench, { lost: [1, SIGUSR1] });
   // As after a pause of the machine that took longer than the grace period.
-  supervisor.commit('kill-at', 1);
-  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
-  assert.deepEqual(await supervisor.expect('overdue'), ['1']);
+  supervisor.commit(...orders({ lost: [1, SIGUSR1], deadline: 1 }));
+  assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), ['1', 'lost', '0', String(SIGUSR1)]);
+  assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), KILLED);
 });
 
 onBench('init continues an acknowledged stop before the KILL when the supervisor hangs', async (bench) => {
-  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: 1 });
+  const { init, supervisor } = await stopping(bench, { lost: [1, SIGUSR1] });
   const now = monotonicMs();
-  supervisor.commit('kill-at', now + 3_000, 'leave-at', now + 3_000, 'due', now + 1);
+  supervisor.commit(...orders({ lost: [1, SIGUSR1], deadline: now + 3_000, leave: now + 3_000 }), 'due', now + 1);
   await init.says('usr1');
-  assert.deepEqual((await supervisor.expect('stop-sent')).slice(0, 2), ['1', String(SIGUSR1)]);
+  assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), ['1', 'lost', '0', String(SIGUSR1)]);
   assert.deepEqual(await init.ended, { code: 128 + SIGKILL, signal: null });
 });
 
 onBench('init leaves the end of a stop that is overdue to a supervisor that acts again', async (bench) => {
-  const { supervisor, init } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 60_000 });
+  const { supervisor, init } = await stopping(bench, { lost: [monotonicMs() + 60_000, SIGUSR1] });
   // As after a pause of the whole container: all of the grace period is over, and so is the time of the next commit.
-  await passed(supervisor, bench, 'leave-at', 1, 'due', 1, 'kill', 1, SIGKILL);
+  await passed(
+    supervisor,
+    bench,
+    ...orders({ lost: [monotonicMs() + 60_000, SIGUSR1], leave: 1 }),
+    'due',
+    1,
+    'kill',
+    1,
+    SIGKILL,
+  );
   await supervisor.expect('exited');
   supervisor.commit('exit', 7);
   assert.deepEqual(await init.ended, { code: 7, signal: null });
 });
 
 onBench('init leaves before the platform KILLs while each supervisor dies after its first commit', async (bench) => {
-  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 60_000 });
+  const { init, supervisor } = await stopping(bench, { lost: [monotonicMs() + 60_000, SIGUSR1] });
   const endMs = monotonicMs() + 4_000;
-  supervisor.commit('leave-at', endMs, 'kill', 1, SIGKILL);
+  supervisor.commit(...orders({ leave: endMs }), 'kill', 1, SIGKILL);
   await supervisor.expect('exited');
   let hasLeft = false;
   const ended = init.ended.then(({ code }) => {
@@ -114,9 +125,9 @@ onBench('init leaves before the platform KILLs while each supervisor dies after 
 });
 
 onBench('init leaves half of what is left after a late end to a supervisor whose predecessor died', async (bench) => {
-  const { init, supervisor } = await stopping(bench, { signal: SIGUSR1, atMs: monotonicMs() + 60_000 });
+  const { init, supervisor } = await stopping(bench, { lost: [monotonicMs() + 60_000, SIGUSR1] });
   const endMs = monotonicMs() + 4_000;
-  await passed(supervisor, bench, 'leave-at', endMs);
+  await passed(supervisor, bench, ...orders({ leave: endMs }));
   await supervisor.kill();
   const next = await init.supervisor();
   await passed(next, bench, 'tell-reaped');
@@ -133,7 +144,7 @@ onBench('init leaves half of what is left after a late end to a supervisor whose
 
 onBench('init alone continues its own stop with one stop signal and the KILL', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
-  await passed(supervisor, bench, 'ack', 1, ...fallback({ waitMs: 1, graceMs: 4_000 }));
+  await passed(supervisor, bench, 'ack', 1, ...orders({ unheard: [1, 0], grace: 4_000 }));
   send(init.pid, 'SIGTERM');
   await init.says('term');
   await loseSupervisor({ bench, init, supervisor });
@@ -143,19 +154,19 @@ onBench('init alone continues its own stop with one stop signal and the KILL', a
 
 onBench('A3 the supervisor decides when the KILL of an acknowledged stop comes', async (bench) => {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
-  supervisor.commit('ack', 1, ...fallback({ graceMs: 600 }));
+  supervisor.commit('ack', 1, ...orders({ grace: 600 }));
   send(init.pid, 'SIGTERM');
   const [, seq = '', at = ''] = await supervisor.next();
-  // The fallback has no stop signals any more.
+  // The grace period counts for requests that are not acknowledged.
   supervisor.ack(seq);
   await waitFor('that time is over', () => monotonicMs() > Number(at) + 700);
   send(init.pid, SIGUSR1);
   const [name, later = ''] = await supervisor.next();
   assert.equal(name, 'signal');
   // Later than declared, then at once.
-  supervisor.commit('ack', later, 'kill-at', monotonicMs() + 600_000);
-  supervisor.commit('kill-at', 1);
-  assert.deepEqual(await supervisor.expect('overdue'), ['1']);
+  supervisor.commit('ack', later, ...orders({ deadline: monotonicMs() + 600_000 }));
+  supervisor.commit(...orders({ deadline: 1 }));
+  assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), KILLED);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', String(SIGKILL), '0']);
 });
 
@@ -170,9 +181,10 @@ eachBuild('A4 init forwards stop requests at once where nothing has to be waited
     release();
     const supervisor = await init.supervisor();
     await supervisor.expect('spawned');
-    assert.deepEqual((await supervisor.expect('forwarded')).slice(0, 2), [String(SIGTERM), String(SIGTERM)]);
+    const term = String(SIGTERM);
+    assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), ['1', 'first', term, term]);
     send(init.pid, 'SIGTERM');
-    assert.equal((await supervisor.expect('forwarded'))[0], String(SIGTERM));
+    assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), ['1', 'each', term, term]);
     supervisor.commit('exit', 0);
     await init.ended;
   }
@@ -199,7 +211,7 @@ eachBuild(
 
 eachBuild('A4 init keeps the declared grace period before there is a supervisor', async (t, build) => {
   const ways = [
-    { words: ['--grace-period', '200ms'], env: { SEXTON_GRACE_PERIOD: '90m' }, told: 'forwarded' },
+    { words: ['--grace-period', '200ms'], env: { SEXTON_GRACE_PERIOD: '90m' }, told: 'ordered' },
     { words: [...IN_A_POD], env: { SEXTON_GRACE_PERIOD: '000200ms' }, told: 'signal' },
   ];
   for (const { words, env, told } of ways) {
@@ -214,8 +226,8 @@ eachBuild('A4 init keeps the declared grace period before there is a supervisor'
     await supervisor.expect('spawned');
     assert.equal((await supervisor.next())[0], told);
     // A request that was not passed on at once is sent before the KILL.
-    if (told === 'signal') await supervisor.expect('stop-sent');
-    assert.deepEqual(await supervisor.expect('overdue'), ['1']);
+    if (told === 'signal') await supervisor.expect('ordered');
+    assert.deepEqual((await supervisor.expect('ordered')).slice(0, 4), ['1', 'grace', '0', String(SIGKILL)]);
     await supervisor.expect('exited');
     supervisor.commit('exit', 0);
     await init.ended;
@@ -244,23 +256,12 @@ onBench('A5, K03 a pending stop request comes before a spawn that init reads', a
   await init.says('up');
 });
 
-interface Times {
-  readonly signal?: number;
-  readonly waitMs?: number;
-  readonly graceMs?: number;
-  readonly atMs?: number;
-}
-
-function fallback({ signal = 0, waitMs = 0, graceMs = 0, atMs = 0 }: Times): readonly (string | number)[] {
-  return ['fallback', 2, SIGTERM, SIGINT, signal, waitMs, graceMs, atMs];
-}
-
-/** A command whose stop the supervisor has acknowledged, with this fallback. */
-async function stopping(bench: Bench, times: Times) {
+/** A command whose stop the supervisor has acknowledged, with these orders. */
+async function stopping(bench: Bench, rows: OrderRows) {
   const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...DEAF]);
   send(init.pid, 'SIGTERM');
   const [, seq = ''] = await supervisor.next();
-  await passed(supervisor, bench, 'ack', seq, ...fallback(times));
+  await passed(supervisor, bench, 'ack', seq, ...orders(rows));
   return { init, supervisor };
 }
 

@@ -8,6 +8,7 @@ import { childrenOf, hasEnded, send, stateOf } from '../helpers/process.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 import { needsRoot } from '../runtime/graveyard/volume.ts';
 import type { Supervisor } from './connection.ts';
+import { orders } from './orders.ts';
 import { begin, onBench } from './scripted.ts';
 
 onBench('init reports the end of a helper with its code, signal or errno, and its output', async (bench) => {
@@ -126,7 +127,7 @@ onBench('init never mistakes a helper for the application', async (bench) => {
   const { init, supervisor } = await begin(bench);
   sh(supervisor, 1, 'trap "touch got" TERM; touch up; while :; do sleep 1000 & wait $!; done');
   await waitForFile(bench.path('up'));
-  supervisor.commit('forward', 1, 1, 15, 15);
+  supervisor.commit(...orders({ each: { 15: 15 } }));
   init.write('exit 5\n');
   assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['code', '5']);
   assert.deepEqual(await supervisor.expect('roots-gone'), ['1'], 'and it is no stray');

@@ -35,9 +35,17 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
   'a memo beyond 65,536 bytes': encodeFrame(['commit', 'memo', 'm'.repeat(65_537)]),
   'a socket path beyond 107 bytes': encodeFrame(['commit', 'listen', `/${'p'.repeat(107)}`]),
   'an empty socket path': encodeFrame(['commit', 'listen', '']),
-  'more pairs than signals': encodeFrame(['commit', 'forward', '1', '65', ...Array<string>(130).fill('1')]),
-  'a negative grace period': encodeFrame(['commit', 'fallback', '0', '0', '0', '-1', '0']),
-  'a time to stop without a signal': encodeFrame(['commit', 'fallback', '0', '0', '0', '0', '1']),
+  'more pairs than signals': encodeFrame([
+    ...['commit', 'orders', '1', '0', '1', 'each', '65'],
+    ...Array<string>(130).fill('1'),
+  ]),
+  'more orders than there is room for': encodeFrame([
+    ...['commit', 'orders', '1', '0', '17'],
+    ...Array<readonly string[]>(17).fill(['grace', '1']).flat(),
+  ]),
+  'an order that does not exist': encodeFrame(['commit', 'orders', '1', '0', '1', 'soon', '1']),
+  'a negative grace period': encodeFrame(['commit', 'orders', '1', '0', '1', 'grace', '-1']),
+  'a time to stop without a signal': encodeFrame(['commit', 'orders', '1', '0', '1', 'lost', '1']),
   'one good operation and one bad': encodeFrame(['commit', 'memo', 'applied', 'kill', '1', '9', 'exit', '300']),
 };
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { childrenOf, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
+import { orders } from './orders.ts';
 import { type Bench, onBench, shell } from './scripted.ts';
 
 const [USR1, USR2] = ['10', '12'];
@@ -37,7 +38,7 @@ onBench('C04 signal-to first: the first process gets signals, and then what it l
   const supervisor = await init.supervisor();
   await init.says('up');
   await supervisor.expect('spawned');
-  await applied(supervisor, 'signal-to', 1, 1, 'fallback', 1, 15, 0, 1, 0, 0);
+  await applied(supervisor, 'signal-to', 1, 1, ...orders({ stops: [15], unheard: [1, 0] }));
   await supervisor.kill();
   for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
   await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));

@@ -20,6 +20,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
+import { orders } from './orders.ts';
 import {
   AGENT,
   type Bench,
@@ -264,8 +265,8 @@ eachBuild(
     assert.doesNotMatch(scene.init.stdout(), /told/);
     b.say(`dead ${b.id} 1\n`);
     const [name, seq = '', , ...rest] = await scene.supervisor.next();
-    assert.deepEqual([name, ...rest.slice(0, 3)], ['stop-sent', '1', String(SIGUSR1), '1']);
-    assert.match(rest[3] ?? '', /^\d{19}$/);
+    assert.deepEqual([name, ...rest.slice(0, 4)], ['ordered', '1', 'mains', '0', String(SIGUSR1)]);
+    assert.match(rest[6] ?? '', /^\d{19}$/);
     await scene.init.says('told\n');
     // An order of the supervisor does not send it again.
     const times = (): number => scene.init.stdout().split('told\n').length - 1;
@@ -298,7 +299,7 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
 eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a main has said', async (t, build) => {
   const scene = await lay(t, build, TELLER);
   const main = await speaker(scene, 'main');
-  await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
+  await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
   const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
   await apply(scene, 'end-with', 1, 0, 0, 1, 0, SIGUSR1, 2, main.id, main.path, ...ends);
   main.say(`dead ${main.id} 2\n`);
@@ -353,7 +354,7 @@ eachBuild(
     if (why !== undefined) return t.skip(why);
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
-    await apply(scene, 'forward', 1, 0, 'forward-once', 1, 0, 'fallback', 1, SIGTERM, 0, 600_000, 0, 0);
+    await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
     const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
     await apply(scene, 'end-with', 1, 0, 0, 1, 0, SIGUSR1, 2, main.id, main.path, ...ends);
     scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
@@ -383,7 +384,7 @@ eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', 
   await scene.init.says('told');
   writeFileSync(scene.bench.path('grave/.web.request'), '');
   const next = await scene.init.supervisor();
-  await next.expect('stop-sent');
+  await next.expect('ordered');
   next.commit('kill', 1, SIGKILL);
   await next.expect('exited');
 });
@@ -392,7 +393,7 @@ eachBuild('F07 init wakes a supervisor when a prepared stop takes long or change
   const late = await asleep(t, build, 1, TELLER);
   late.main.say(`dead ${late.main.id} 1\n`);
   const next = await late.scene.init.supervisor();
-  await next.expect('stop-sent');
+  await next.expect('ordered');
   next.commit('kill', 1, SIGKILL);
   await next.expect('exited');
   const other = await asleep(t, build, PATIENCE_MS);
@@ -407,11 +408,11 @@ eachBuild(
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
     // With a grace period of 500 ms.
-    await apply(scene, 'fallback', 0, SIGTERM, 60_000, 500, 0);
+    await apply(scene, ...orders({ stops: [], unheard: [60_000, SIGTERM], grace: 500, mainsGrace: 1_500 }));
     await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path);
     main.say(`dead ${main.id} 1\n`);
-    await scene.supervisor.expect('stop-sent');
-    assert.deepEqual(await scene.supervisor.expect('overdue'), ['1']);
+    await scene.supervisor.expect('ordered');
+    assert.equal((await scene.supervisor.expect('ordered'))[1], 'mains-grace');
     await scene.supervisor.expect('exited');
   },
 );

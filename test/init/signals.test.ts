@@ -5,6 +5,7 @@ import test from 'node:test';
 import { childrenOf, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
+import { orders } from './orders.ts';
 import { AGENT, attend, begin, type Init, onBench, shell } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
@@ -152,16 +153,17 @@ onBench('init forwards by the table, and reports a signal that is not in it', as
   const supervisor = await init.supervisor();
   await supervisor.expect('spawned');
   await init.says('up');
-  supervisor.commit('forward', 1, 2, SIGHUP, SIGUSR1, 64, 50);
+  supervisor.commit(...orders({ each: { [SIGHUP]: SIGUSR1, 64: 50 } }));
   sendNumber(init.pid, SIGUSR2);
   await supervisor.expect('signal');
   sendNumber(init.pid, SIGHUP);
-  assert.deepEqual(await supervisor.expect('forwarded'), [String(SIGHUP), String(SIGUSR1), String(process.pid), '0']);
+  const [, row, ...passed] = await supervisor.expect('ordered');
+  assert.deepEqual([row, ...passed.slice(0, 4)], ['each', String(SIGHUP), String(SIGUSR1), String(process.pid), '0']);
   await init.says('got usr1');
   sendNumber(init.pid, 64);
-  assert.deepEqual(await supervisor.expect('forwarded'), ['64', '50', String(process.pid), '0']);
+  assert.deepEqual((await supervisor.expect('ordered')).slice(2, 6), ['64', '50', String(process.pid), '0']);
   await init.says('got rt');
-  supervisor.commit('forward', 1, 0, 'kill', 1, SIGKILL);
+  supervisor.commit(...orders({}), 'kill', 1, SIGKILL);
   await supervisor.skip('exited', 'roots-gone');
   sendNumber(init.pid, SIGHUP);
   assert.equal((await supervisor.expect('signal'))[0], String(SIGHUP));
@@ -170,7 +172,7 @@ onBench('init forwards by the table, and reports a signal that is not in it', as
 onBench('init reports a signal for a command that is gone', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', 'true']);
   await supervisor.skip('spawned', 'exited', 'roots-gone');
-  supervisor.commit('forward', 1, 1, SIGHUP, SIGUSR1, 'spawn', 2, 0, 1, 'true');
+  supervisor.commit(...orders({ each: { [SIGHUP]: SIGUSR1 } }), 'spawn', 2, 0, 1, 'true');
   await supervisor.expect('spawned');
   sendNumber(init.pid, SIGHUP);
   const frames = [await supervisor.next(), await supervisor.next(), await supervisor.next()];

@@ -9,6 +9,7 @@ import { encodeFrame } from '../../src/runtime/host/frames.ts';
 import { hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
+import { orders } from './orders.ts';
 import { type Bench, begin, eachBuild, fallAsleep, hasPassed, type Init, layBench } from './scripted.ts';
 
 const { SIGUSR1, SIGUSR2 } = constants.signals;
@@ -248,10 +249,10 @@ eachBuild('P15 init applies a commit that follows sleep, and wakes the next supe
 
 eachBuild('P15 an ordered KILL is not late while the supervisor sleeps', async (t, build) => {
   const [uptime = ''] = readFileSync('/proc/uptime', 'latin1').split(' ');
-  const stage = await watching(t, build, ['kill-at', String(Math.ceil(Number(uptime) * 1000) + 700)]);
+  const stage = await watching(t, build, orders({ deadline: Math.ceil(Number(uptime) * 1000) + 700 }).map(String));
   await fallAsleep(stage);
   const { next } = await woken(stage);
-  await next.expect('overdue');
+  await next.expect('ordered');
 });
 
 eachBuild('failures before a sleep delay no supervisor after it', async (t, build) => {

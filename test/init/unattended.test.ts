@@ -196,11 +196,11 @@ eachBuild('sexton: a supervisor reports the KILL at the end of a grace period', 
   assert.deepEqual(supervisor.hello.slice(3), ['0', '0', '', '', '', '', '', '0']);
   await supervisor.expect('spawned');
   const [name, , asked, ...signals] = await supervisor.next();
-  assert.deepEqual([name, ...signals.slice(0, 2)], ['forwarded', '15', '15']);
+  assert.deepEqual([name, ...signals.slice(1, 4)], ['ordered', 'first', '15', '15']);
   // Late in the grace period its children have had TERM.
   let [overdue, , killed] = await supervisor.next();
   while (overdue === 'told') [overdue, , killed] = await supervisor.next();
-  assert.equal(overdue, 'overdue');
+  assert.equal(overdue, 'ordered');
   // A little before the platform's own KILL.
   assert.ok(Number(killed) - Number(asked) >= 190, `${asked} ${killed}`);
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', '9', '0']);

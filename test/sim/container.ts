@@ -4,9 +4,9 @@
  * started.
  */
 import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
-import { type Fallback, fallbackOf } from '../../src/core/lifecycle/prepared/fallback.ts';
+import { type Orders, ordersOf } from '../../src/core/orders.ts';
 import { SIGKILL, SIGTERM } from '../../src/core/signals.ts';
-import type { State } from '../../src/core/state/state.ts';
+import { initialState, type State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { Commit, HostCommand, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
 import type { ActionEnd, NetworkAction, RunningAction } from '../../src/runtime/probes/probe.ts';
@@ -15,7 +15,7 @@ import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { type Command, statusOf } from './command.ts';
 import { comeBetween } from './faults.ts';
-import { endsAtMs, type Lost, leavesAtMs, oldestStop, type Stopping, stopOf } from './grace.ts';
+import { endsAtMs, type Lost, leavesAtMs, oldestStop, rowOf, type Stopping, stopOf } from './grace.ts';
 import { INIT, type Process, Processes } from './processes.ts';
 import { type Notice, SimReflexes } from './reflexes.ts';
 import { SimRungs } from './rungs.ts';
@@ -38,12 +38,9 @@ export interface Queued {
   readonly isOnce: boolean;
 }
 
-const UNTOLD = { stop: undefined, climb: undefined, deadline: undefined };
 const NEVER = Number.POSITIVE_INFINITY;
 /** Changes that do not interrupt a prepared stop. */
 const CHANGES: ReadonlySet<string> = new Set(['a file', 'a new handle', 'a handle', 'the directory']);
-/** So much later than a supervisor would init KILL a command that its mains have ended. */
-const BEHIND_MS = 1_000;
 const HANGS_AFTER_MS = 10_000;
 const REST_MS = 30_000;
 /** What it takes to read a request that has come just before. */
@@ -81,11 +78,6 @@ export type SimSupervisor = Pick<
 > & {
   readonly access: Pick<Brain['access'], 'deafen'>;
 };
-/** As what init passes a signal on to the command of that id. */
-interface Route {
-  readonly id: number;
-  readonly table: Readonly<Record<number, number>>;
-}
 type SupervisorOf = (world: World, by: Container, wokenBy: string | undefined) => SimSupervisor;
 
 export class Container {
@@ -139,7 +131,8 @@ export class Container {
   readonly #rungs: SimRungs;
   /** The helpers that run, by id. */
   readonly #helpers = new Map<number, Process>();
-  #once: Route = { id: 0, table: {} };
+  /** The row `first` of the orders is done. */
+  #isFirstDone = false;
   /** The last command that init has stopped by itself. */
   #stopped = 0;
   #mainsEndMs: number | undefined;
@@ -149,14 +142,11 @@ export class Container {
   #overdue = 0;
   /** When the next commit is to come, CLOCK_MONOTONIC. */
   dueMs: number | undefined;
-  #fallback: Fallback;
-  #killAtMs: number | undefined;
-  #leaveAtMs: number | undefined;
+  #orders: Orders;
   /** What supervisors do over the network. Ids count down from 0, and those of helpers up. */
   readonly #actions = new Map<number, (end: ActionEnd) => void>();
   #lastAction = 0;
   #lastHelper = 0;
-  #forward: Route = { id: 0, table: {} };
   readonly #starts: Starts;
   readonly reflexes = new SimReflexes(this);
   readonly #ends: (() => void)[] = [];
@@ -173,7 +163,7 @@ export class Container {
     this.member = member;
     this.#supervisorOf = supervisorOf;
     this.startedAtMs = world.agenda.monoMs;
-    this.#fallback = fallbackOf(member.config, UNTOLD);
+    this.#orders = firstOrders(member.config, this.startedAtMs);
     this.starvedUntilMs = member.loss === 'cannot be started' ? NEVER : 0;
     this.#starts = new Starts(this.startedAtMs);
     this.order = world.containers.length;
@@ -251,14 +241,17 @@ export class Container {
       this.asked.push({ atMs: this.world.agenda.nowMs, signal, wasAsleep: this.isAsleep });
       if (this.asked.length === 1) this.world.laws.lost.asked(this);
     }
-    const once = this.#routed(this.#once, signal);
-    if (once !== undefined) this.#once = { id: 0, table: {} };
-    const routed = once ?? this.#routed(this.#forward, signal);
+    const isOpen = !this.#isFirstDone && oldestStop(this.#stopping) === undefined;
+    const once = isOpen ? this.#routed('first', signal) : undefined;
+    if (once !== undefined) this.#isFirstDone = true;
+    const routed = once ?? this.#routed('each', signal);
     const as = routed ?? (this.isAlone && this.#theirs !== undefined ? this.#passesAlone(signal) : undefined);
     if (as === undefined) return this.push({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
-    const isStop = this.#fallback.stopSignals.includes(signal);
+    const isStop = this.#orders.stopSignals.includes(signal);
     const receiverPid = this.#passOn(signal, as);
-    this.push({ type: 'forwarded', signal, as, senderPid: 0, receiverPid }, once !== undefined || isStop);
+    const { id } = this.#orders;
+    const row = once === undefined ? 'each' : 'first';
+    this.push({ type: 'ordered', id, row, signal, as, senderPid: 0, receiverPid }, once !== undefined || isStop);
     this.#report();
   }
 
@@ -269,7 +262,7 @@ export class Container {
 
   /** Returns the pid of the only process that a stop signal has reached so far. */
   #passOn(signal: number, as: number): number {
-    if (this.#fallback.stopSignals.includes(signal)) return this.#beginOwnRung(as);
+    if (this.#orders.stopSignals.includes(signal)) return this.#beginOwnRung(as);
     this.#recordSignal(as);
     this.#rungs.pass(as);
     return 0;
@@ -278,7 +271,7 @@ export class Container {
   /** A rung in the place of the supervisor. */
   #beginOwnRung(signal: number): number {
     const { monoMs } = this.world.agenda;
-    const endsMs = Math.min(endsAtMs(this.#stopping), monoMs + (this.#fallback.graceMs ?? NEVER));
+    const endsMs = Math.min(endsAtMs(this.#stopping), monoMs + (rowOf(this.#orders, 'grace')?.ms ?? NEVER));
     const leftMs = endsMs - monoMs;
     this.#beginRung(
       signal,
@@ -324,13 +317,13 @@ export class Container {
     for (const told of this.#rungs.takeTold()) this.push({ type: 'told', id: command.id, ...told });
   }
 
-  #routed({ id, table }: Route, signal: number): number | undefined {
-    return id === this.#theirs?.id ? table[signal] : undefined;
+  #routed(when: 'each' | 'first', signal: number): number | undefined {
+    return this.#orders.id === this.#theirs?.id ? rowOf(this.#orders, when)?.table[signal] : undefined;
   }
 
   /** As what init alone passes a signal on; undefined: the first stop request has a time of its own. */
   #passesAlone(signal: number): number | undefined {
-    const isStop = this.#fallback.stopSignals.includes(signal);
+    const isStop = this.#orders.stopSignals.includes(signal);
     const isFirst = this.#stopped !== this.command?.id || oldestStop(this.#stopping) === undefined;
     return isStop && isFirst ? undefined : signal;
   }
@@ -356,7 +349,7 @@ export class Container {
   push(event: EventOf | EndWritten, isOnce = false, leastMs = 0): void {
     this.#seq += 1;
     const before = this.queue.at(-1);
-    const isInstant = event.type === 'stopSent' && event.isByMains && before?.atMs === this.world.agenda.monoMs;
+    const isInstant = event.type === 'ordered' && event.row === 'mains' && before?.atMs === this.world.agenda.monoMs;
     const at = instantAt(this.now, this.now.mono + (isInstant ? 1 : 0));
     const queued = { seq: this.#seq, atMs: at.mono, wall: at.wall, event, isOnce };
     this.queue.push(queued);
@@ -493,18 +486,18 @@ export class Container {
     if (signal !== undefined) this.world.laws.heldUntilMainsEnded(this);
     const sent = signal ?? this.reflexes.takeEnd();
     if (sent !== undefined) this.world.laws.endedWithMains(this);
-    this.#sendStop(sent, true);
+    this.#sendStop(sent, 'mains');
   }
 
-  #sendStop(signal: number | undefined, isByMains: boolean): void {
+  #sendStop(signal: number | undefined, row: 'mains' | 'unheard' | 'lost'): void {
     const { command } = this;
     if (signal === undefined || command === undefined) return;
     this.#stopped = command.id;
-    const { gracePeriodMs } = this.member.config;
-    const isLimited = isByMains && gracePeriodMs !== undefined;
-    this.#mainsEndMs = isLimited ? this.world.agenda.monoMs + BEHIND_MS + gracePeriodMs : undefined;
+    this.#mainsEndMs = undefined;
+    if (row === 'mains')
+      this.#mainsEndMs = this.world.agenda.monoMs + (rowOf(this.#orders, 'mains-grace')?.ms ?? NEVER);
     const receiverPid = this.#beginOwnRung(signal);
-    this.push({ type: 'stopSent', id: command.id, signal, isByMains, receiverPid });
+    this.push({ type: 'ordered', id: command.id, row, signal: 0, as: signal, senderPid: 0, receiverPid });
     this.#report();
   }
 
@@ -607,11 +600,13 @@ export class Container {
     this.queue = this.queue.map((queued): Queued => {
       const { event } = queued;
       // What waits as a stop request is the beginning of the grace period.
-      if (event.type !== 'signal' || this.#fallback.stopSignals.includes(event.signal)) return queued;
+      if (event.type !== 'signal' || this.#orders.stopSignals.includes(event.signal)) return queued;
       if (this.#theirs === undefined) return queued;
-      const as = this.#routed(this.#forward, event.signal) ?? event.signal;
+      const { id } = this.#theirs;
+      const as = this.#routed('each', event.signal) ?? event.signal;
       const receiverPid = this.#passOn(event.signal, as);
-      return { ...queued, event: { type: 'forwarded', signal: event.signal, as, senderPid: 0, receiverPid } };
+      const { signal } = event;
+      return { ...queued, event: { type: 'ordered', id, row: 'each', signal, as, senderPid: 0, receiverPid } };
     });
     this.#leaveAlone();
     if (!this.isRunning) return;
@@ -626,12 +621,12 @@ export class Container {
 
   /** A stop was acknowledged and waits, or is not acknowledged. */
   get isStopping(): boolean {
-    return this.#fallback.atMs !== undefined || oldestStop(this.#stopping) !== undefined;
+    return rowOf(this.#orders, 'lost') !== undefined || oldestStop(this.#stopping) !== undefined;
   }
 
   /** The supervisor has sent the stop signal. */
   get #hasBegun(): boolean {
-    return this.#fallback.waitMs === undefined;
+    return rowOf(this.#orders, 'unheard') === undefined;
   }
 
   /** Init has sent the stop signal to this command by itself. */
@@ -645,8 +640,7 @@ export class Container {
   }
 
   get #stopping(): Stopping {
-    const [fallback, killAtMs, leaveAtMs] = [this.#fallback, this.#killAtMs, this.#leaveAtMs];
-    return { fallback, killAtMs, leaveAtMs, queue: this.queue, mainsEndMs: this.mainsEndAtMs };
+    return { orders: this.#orders, queue: this.queue, mainsEndMs: this.mainsEndAtMs };
   }
 
   get #lost(): Lost {
@@ -663,8 +657,8 @@ export class Container {
     const { command } = this;
     if (command === undefined || !this.isRunning) return;
     const stopping = this.#stopping;
-    const { killAtMs, leaveAtMs, mainsEndMs } = stopping;
-    const hasEnd = (this.#fallback.atMs ?? killAtMs ?? leaveAtMs ?? mainsEndMs ?? this.#restAtMs) !== undefined;
+    const hasTime = (['lost', 'deadline', 'leave'] as const).some((when) => rowOf(this.#orders, when) !== undefined);
+    const hasEnd = hasTime || (stopping.mainsEndMs ?? this.#restAtMs) !== undefined;
     if (!hasEnd && oldestStop(stopping) === undefined) return;
     const lost = this.#lost;
     const isStoppable = command.exit === undefined && this.#stopped !== command.id;
@@ -684,10 +678,10 @@ export class Container {
     const { command } = this;
     const { monoMs } = this.world.agenda;
     if (command === undefined) return;
-    const { atMs, signal } = stopOf(this.#lost);
+    const { atMs, signal, row } = stopOf(this.#lost);
     if (atMs <= monoMs && command.exit === undefined && this.#stopped !== command.id) {
       this.world.count('stop signal by init in place of its supervisor');
-      this.#sendStop(signal, false);
+      this.#sendStop(signal, row);
     }
     if (endsAtMs(this.#stopping) <= monoMs && this.#overdue !== command.id) this.#killOverdue();
     const { exit } = command;
@@ -717,7 +711,8 @@ export class Container {
     world.laws.trees.begins(this, SIGKILL, {});
     this.#rungs.begin(SIGKILL);
     this.#walkLater();
-    this.push({ type: 'overdue', id: command.id });
+    const row = (this.mainsEndAtMs ?? NEVER) <= world.agenda.monoMs ? 'mains-grace' : 'deadline';
+    this.push({ type: 'ordered', id: command.id, row, signal: 0, as: SIGKILL, senderPid: 0, receiverPid: 0 });
   }
 
   /** A supervisor that misses the moment it named hangs. If init was frozen as well, it waits once more. */
@@ -758,13 +753,12 @@ export class Container {
     if (type === 'kill') this.#kill(command.signal, command.id);
     if (type === 'stop') this.#stop(command);
     if (type === 'signalTo') this.#rungs.to = command.to;
-    if (type === 'forward') this.#forward = command;
-    if (type === 'forwardOnce' && !this.queue.some(({ isOnce }) => isOnce)) this.#once = command;
+    if (type === 'orders') {
+      this.#orders = command;
+      this.#isFirstDone = false;
+    }
     if (type === 'exec') this.#startHelper(command.id, command.argv);
     if (type === 'endHelper') this.#order({ type: 'endTask', id: command.id });
-    if (type === 'fallback') this.#fallback = command;
-    if (type === 'killAt') this.#killAtMs = command.atMs;
-    if (type === 'leaveAt') this.#leaveAtMs = command.atMs;
     if (type === 'due') this.#expect(command.atMs);
     if (type === 'listen') this.#listen();
     if (type === 'watch') this.#watch(command);
@@ -929,4 +923,12 @@ export class Container {
     const { actor = this.actor } = this.brain ?? {};
     this.world.agenda.in(0, actor, () => this.#actions.get(id)?.({ ok, detail, output }));
   }
+}
+
+/** What init does before any supervisor says: `begin_orders` in `src/init/stop/orders.c`. */
+function firstOrders(config: Member['config'], startedAtMs: number): Orders {
+  const now = { mono: startedAtMs, wall: '0' };
+  const state = initialState({ hostId: '', bootId: '', startedAtMs, now, solo: config.solo });
+  const orders = ordersOf(config, state);
+  return { ...orders, rows: orders.rows.filter(({ when }) => when !== 'each') };
 }

@@ -4,9 +4,11 @@
  *
  * Nothing in it depends on how long a step takes. What init does by the clock is due within the step, or never.
  */
+
 import { constants } from 'node:os';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
+import type { Order, Passed } from '../../src/core/orders.ts';
 import { initialState } from '../../src/core/state/state.ts';
 import type { HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
 import { writeMemo } from '../../src/runtime/memo.ts';
@@ -34,15 +36,34 @@ const FAR_AT_MS = 2 ** 45;
 const MOST_LOSSES = 3;
 
 const BOOT = '5f2a9c31-0b7e-4d86-9a14-c3e8d07b6f52';
-type Fallback = HostCommand & { readonly type: 'fallback' };
-const PATIENT: Fallback = {
-  type: 'fallback',
-  stopSignals: [SIGTERM, SIGINT],
-  signal: undefined,
-  waitMs: FAR_MS,
-  graceMs: undefined,
-  atMs: undefined,
-};
+/** One row of each kind at most. `signal`: what the stop rows send. */
+interface Rows {
+  readonly stopSignals: readonly number[];
+  readonly signal?: number | undefined;
+  readonly each?: Passed | undefined;
+  readonly first?: Passed | undefined;
+  readonly unheardMs?: number | undefined;
+  readonly lostAtMs?: number | undefined;
+  readonly graceMs?: number | undefined;
+  readonly deadlineMs?: number | undefined;
+}
+
+const PATIENT: Rows = { stopSignals: [SIGTERM, SIGINT], unheardMs: FAR_MS };
+
+function ordersBy(id: number, rows: Rows): HostCommand {
+  const { stopSignals, signal, each, first, unheardMs, lostAtMs, graceMs, deadlineMs } = rows;
+  const all: readonly (Order | false)[] = [
+    each !== undefined && { when: 'each', table: each },
+    first !== undefined && { when: 'first', table: first },
+    unheardMs !== undefined && { when: 'unheard', ms: unheardMs, signal },
+    lostAtMs !== undefined && { when: 'lost', atMs: lostAtMs, signal },
+    graceMs !== undefined && { when: 'grace', ms: graceMs },
+    graceMs !== undefined && { when: 'mains-grace', ms: graceMs + 1_000 },
+    deadlineMs !== undefined && { when: 'deadline', atMs: deadlineMs },
+  ];
+  return { type: 'orders', id, stopSignals, rows: all.filter((row) => row !== false) };
+}
+
 const STATE = initialState({ hostId: HOST_ID, bootId: BOOT, startedAtMs: 0, now: instant(1_000), solo: false });
 export const MEMO = writeMemo({ state: STATE, isHeld: false });
 const CONFIG = mainConfig({ name: 'main' });
@@ -192,8 +213,8 @@ export function converse(seed: number): Conversation {
     signal: isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : dice.pick([SIGTERM, SIGUSR1, SIGHUP]),
     mains: mains.map(({ name, hostId }) => ({ name, hostId, path: `./.${name}.sock` })),
   });
-  const fallback = (): Fallback => {
-    const [waitMs, graceMs] = dice.pick<readonly [number | undefined, number | undefined]>([
+  const stopRows = (): Rows => {
+    const [unheardMs, graceMs] = dice.pick<readonly [number | undefined, number | undefined]>([
       [FAR_MS, undefined],
       [FAR_MS, FAR_MS],
       [FAR_MS, 50],
@@ -205,11 +226,17 @@ export function converse(seed: number): Conversation {
     const stopSignals = [SIGTERM, dice.pick([SIGINT, SIGINT, SIGUSR2])];
     const signal = dice.pick([undefined, SIGTERM, SIGHUP, SIGUSR1]);
     const atMs = signal !== undefined && dice.chance(0.2) ? FAR_AT_MS : undefined;
-    return { type: 'fallback', stopSignals, signal, waitMs, graceMs, atMs };
+    return { stopSignals, signal, unheardMs, graceMs, lostAtMs: atMs };
   };
 
   play({ do: 'start' }, () => {});
-  commit([PATIENT]);
+  let rows = PATIENT;
+  /** The orders before, with this change. */
+  const changed = (id: number, change: Partial<Rows>): HostCommand => {
+    rows = { ...rows, ...change };
+    return ordersBy(id, rows);
+  };
+  commit([changed(1, {})]);
   for (let left = STEPS; left > 0 && container.isRunning; left--) {
     const { lastSpawned, isAsleep, isAlone, isCommandAlive, command } = container;
     const id = Math.max(1, lastSpawned);
@@ -255,14 +282,16 @@ export function converse(seed: number): Conversation {
       isLeaving = false;
       // It is not KILLed while it starts.
       const spawn = { type: 'spawn', id: lastSpawned + 1, program: { fromIndex: 0, argv: ['?'] } } as const;
-      commit([PATIENT, { type: 'killAt', atMs: undefined }, spawn], acks);
+      const calmed = { lostAtMs: undefined, graceMs: undefined, deadlineMs: undefined, signal: undefined } as const;
+      commit([changed(id, { ...PATIENT, ...calmed }), spawn], acks);
     };
     const orders = (): void =>
       commit(
         dice.pick<() => readonly HostCommand[]>([
-          () => [{ type: 'forward', id, table: { [SIGUSR2]: as, [SIGHUP]: SIGUSR1, [SIGINT]: as } }],
-          () => [{ type: 'forward', id, table: { [SIGUSR1]: as } }],
-          () => [{ type: 'forwardOnce', id, table: { [SIGTERM]: calm, [SIGINT]: SIGTERM } }],
+          () => [changed(id, { each: { [SIGUSR2]: as, [SIGHUP]: SIGUSR1, [SIGINT]: as } })],
+          () => [changed(id, { each: { [SIGUSR1]: as } })],
+          () => [changed(id, { first: { [SIGTERM]: calm, [SIGINT]: SIGTERM } })],
+          () => [changed(id, { first: undefined })],
           () => [{ type: 'kill', id, signal: as }],
           () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
           () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
@@ -271,12 +300,9 @@ export function converse(seed: number): Conversation {
             { ...lastWords(dice, id, isImpatient), ends: [] },
             { type: 'kill', id, signal: SIGKILL },
           ],
-          () => [{ type: 'killAt', atMs: dice.pick([1, FAR_AT_MS, undefined]) }],
-          () => [
-            { ...fallback(), signal: SIGTERM, atMs: 1 },
-            { type: 'killAt', atMs: 1 },
-          ],
-          () => [fallback()],
+          () => [changed(id, { deadlineMs: dice.pick([1, FAR_AT_MS, undefined]) })],
+          () => [changed(id, { ...stopRows(), signal: SIGTERM, lostAtMs: 1, deadlineMs: 1 })],
+          () => [changed(id, stopRows())],
           () => [lastWords(dice, id, isImpatient)],
           () => [lastWords(dice, id, isImpatient)],
           () => [endWith(id, dice.pick([0, 1, 2]), PEERS.slice(0, 2))],
@@ -299,7 +325,13 @@ export function converse(seed: number): Conversation {
       while (said.length === 0) live(STEP_MS);
     };
     play({ do: 'find one again' }, find);
-    commit([PATIENT]);
+    let rows = PATIENT;
+    /** The orders before, with this change. */
+    const changed = (id: number, change: Partial<Rows>): HostCommand => {
+      rows = { ...rows, ...change };
+      return ordersBy(id, rows);
+    };
+    commit([changed(1, {})]);
   }
   if (container.isAlone && container.isRunning) play({ do: 'kill the command' }, () => container.killCommand(false));
   if (container.isAsleep) signal(SIGUSR2);

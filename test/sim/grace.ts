@@ -1,5 +1,5 @@
-/** Init's own stops, as in `src/init/stop/grace.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
-import type { Fallback } from '../../src/core/lifecycle/prepared/fallback.ts';
+/** Init's own stops, as in `src/init/stop/orders.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
+import type { Order, Orders } from '../../src/core/orders.ts';
 import type { Queued } from './container.ts';
 
 /** Since a sound supervisor was heard, and since any was there. */
@@ -11,10 +11,7 @@ const LATE_MS = 2_000;
 const AHEAD_MS = 300;
 
 export interface Stopping {
-  /** What commits have left behind, each by the command of that name. */
-  readonly fallback: Fallback;
-  readonly killAtMs: number | undefined;
-  readonly leaveAtMs: number | undefined;
+  readonly orders: Orders;
   readonly queue: readonly Queued[];
   /** The end of a stop whose reason is that the mains have ended; undefined: there is none. */
   readonly mainsEndMs?: number | undefined;
@@ -23,40 +20,55 @@ export interface Stopping {
 /** `goneAtMs`: since when no supervisor acts. `lostAtMs`: since when init has not heard from a sound one. */
 export type Lost = Stopping & { readonly goneAtMs: number; readonly lostAtMs: number; readonly hasFailed: boolean };
 
+/** undefined: there is no such row. */
+export function rowOf<When extends Order['when']>(
+  { rows }: Orders,
+  when: When,
+): (Order & { readonly when: When }) | undefined {
+  return rows.find((row): row is Order & { readonly when: When } => row.when === when);
+}
+
 /** The oldest stop request that is not acknowledged. */
-export function oldestStop({ fallback: { stopSignals }, queue }: Stopping): Queued | undefined {
+export function oldestStop({ orders: { stopSignals }, queue }: Stopping): Queued | undefined {
   return queue.find(({ event, isOnce }) => isOnce || (event.type === 'signal' && stopSignals.includes(event.signal)));
 }
 
 /** When the command that lives gets its stop signal, and which. */
-export function stopOf(stopping: Lost): { readonly atMs: number; readonly signal: number | undefined } {
+export function stopOf(stopping: Lost): {
+  readonly atMs: number;
+  readonly signal: number | undefined;
+  readonly row: 'unheard' | 'lost';
+} {
   const { goneAtMs, lostAtMs } = stopping;
-  const { signal, waitMs = NEVER, atMs } = stopping.fallback;
+  const [unheard, lost] = [rowOf(stopping.orders, 'unheard'), rowOf(stopping.orders, 'lost')];
   const stop = oldestStop(stopping);
-  if (stop?.isOnce) return { atMs: NEVER, signal };
+  if (stop?.isOnce) return { atMs: NEVER, signal: undefined, row: 'lost' };
   const asked = stop?.event.type === 'signal' ? stop.event.signal : undefined;
-  const waitsUntilMs = (stop?.atMs ?? NEVER) + waitMs;
+  const waitsUntilMs = (stop?.atMs ?? NEVER) + (unheard?.ms ?? NEVER);
   const patience = (sinceMs: number, mostMs: number): number =>
     sinceMs === NEVER ? NEVER : sinceMs + Math.min(mostMs, Math.max(0, endsAtMs(stopping) - sinceMs) / 2);
-  if (atMs === undefined) return { atMs: waitsUntilMs, signal: signal ?? asked };
-  const plannedMs = Math.max(atMs, patience(lostAtMs, PATIENCE_MS), patience(goneAtMs, GAP_MS));
-  return { atMs: Math.min(waitsUntilMs, endsAtMs(stopping), plannedMs), signal: signal ?? asked };
+  if (lost !== undefined) {
+    const plannedMs = Math.max(lost.atMs, patience(lostAtMs, PATIENCE_MS), patience(goneAtMs, GAP_MS));
+    const atMs = Math.min(endsAtMs(stopping), plannedMs);
+    if (atMs < waitsUntilMs) return { atMs, signal: lost.signal ?? asked, row: 'lost' };
+  }
+  return { atMs: waitsUntilMs, signal: unheard?.signal ?? asked, row: 'unheard' };
 }
 
 /** When the grace period of the stop is over. */
 export function endsAtMs(stopping: Stopping): number {
-  return Math.min(stopping.killAtMs ?? NEVER, requestEndsAtMs(stopping), stopping.mainsEndMs ?? NEVER);
+  const deadlineMs = rowOf(stopping.orders, 'deadline')?.atMs ?? NEVER;
+  return Math.min(deadlineMs, requestEndsAtMs(stopping), stopping.mainsEndMs ?? NEVER);
 }
 
 function requestEndsAtMs(stopping: Stopping): number {
-  const { graceMs = NEVER } = stopping.fallback;
-  return (oldestStop(stopping)?.atMs ?? NEVER) + graceMs;
+  return (oldestStop(stopping)?.atMs ?? NEVER) + (rowOf(stopping.orders, 'grace')?.ms ?? NEVER);
 }
 
 /** When init leaves, once the command has ended at `endedAtMs`. */
 export function leavesAtMs(stopping: Lost, endedAtMs: number): number {
   const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
-  const endsAtMs = Math.min(stopping.leaveAtMs ?? NEVER, requestEndsAtMs(stopping));
+  const endsAtMs = Math.min(rowOf(stopping.orders, 'leave')?.atMs ?? NEVER, requestEndsAtMs(stopping));
   const aheadMs = Math.min(AHEAD_MS, Math.max(0, endsAtMs - endedAtMs) / 2);
   return Math.max(endsAtMs - aheadMs, sinceMs + LATE_MS);
 }

@@ -253,7 +253,7 @@ export class SimReflexes {
 
 /** In the words of the supervisor that hears of it. */
 function momentOf({ event, atMs, wall }: Queued, at: Instant): Instant {
-  return event.type === 'stopSent' ? { mono: atMs, wall } : instantAt(at, atMs);
+  return event.type === 'ordered' ? { mono: atMs, wall } : instantAt(at, atMs);
 }
 
 /** As in `src/init/reflex/prepared-end.c`. */
@@ -265,8 +265,9 @@ function preludeOf(queue: readonly Queued[], signal: number | undefined): string
   let prelude = '';
   for (const { event, isOnce } of queue) {
     if (event.type === 'signal' && event.signal === signal) prelude += 's';
-    else if (event.type === 'forwarded' && event.signal === signal && isOnce && event.receiverPid > 0) prelude += 'f';
-    else if (event.type === 'stopSent' && event.isByMains && event.receiverPid > 0) prelude += 't';
+    else if (event.type !== 'ordered' || event.receiverPid === 0) return undefined;
+    else if (event.row === 'mains') prelude += 't';
+    else if (event.signal === signal && isOnce) prelude += 'f';
     else return undefined;
   }
   return prelude;

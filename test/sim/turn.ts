@@ -10,7 +10,14 @@ import { judgeLinger } from './linger.ts';
 import { dependentsOf, hasSeenFailure, isCommandAlive, isOf, quorumHasFinished, servedBy } from './truth.ts';
 import type { Member, World } from './world.ts';
 
-export function judgeTurn(container: Container, { after, before, event }: Step): void {
+/** Init has sent the stop signal in the place of its supervisor. */
+function isByInit({ event }: Step): boolean {
+  return event.type === 'ordered' && (event.row === 'unheard' || event.row === 'lost' || event.row === 'mains');
+}
+
+export function judgeTurn(container: Container, step: Step): void {
+  const { after, before, event } = step;
+  const isSentByInit = isByInit(step);
   const { member, world } = container;
   const { stop, deadline, now, restart } = after;
   if (stop === undefined || stop.alone === true || isAskedTwice(container) || before.child.is === 'roots') return;
@@ -19,11 +26,11 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
   const { config } = member;
   if (config.role === 'sidecar' && config.hold.kind !== 'always' && stop.origin !== 'self') return;
   // Init's own signal is judged when it sends it.
-  if (event.type !== 'stopSent') judgeLinger(container, container.brain?.state, stop.among);
-  if (event.type === 'stopSent' && (container.reflexes.endedFrom === undefined || container.wasAlone))
+  if (!isSentByInit) judgeLinger(container, container.brain?.state, stop.among);
+  if (isSentByInit && (container.reflexes.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
-  const isByReflex = event.type === 'stopSent' && quorumHasFinished(member);
+  const isByReflex = isSentByInit && quorumHasFinished(member);
   const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
   const mains = config.role === 'sidecar' && !isForMains ? servedBy(member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
@@ -35,12 +42,12 @@ export function judgeTurn(container: Container, { after, before, event }: Step):
   if (dependents.some(hasLived)) world.judges('order');
   const law = config.role === 'sidecar' ? 'sidecars outlive mains' : 'order';
   // A reflex of init acts on what the supervisor had left behind by then.
-  const knowing = event.type === 'stopSent' ? container.reflexes.endedFrom : container.brain?.state;
+  const knowing = isSentByInit ? container.reflexes.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Init passes it on. It learns whether it may a moment after the others have started, and much later from a
     // supervisor that hangs.
-    const isPassedOn = event.type === 'forwarded';
+    const isPassedOn = event.type === 'ordered' && !isSentByInit;
     const { command, lostAtMs } = other.container ?? {};
     const isUnseen = !isKnown(knowing, other) && (lostAtMs !== undefined || isRecent(world, command?.bornAtMs));
     if (isRestarting(after) && (command?.bornAtMs ?? 0) > (restart?.requestedMs ?? 0) + world.agenda.bootAtMs)

@@ -26,7 +26,7 @@ import type { Event } from '../state/events.ts';
 import type { Peer } from '../state/peer.ts';
 import type { Deadline, State, Stop } from '../state/state.ts';
 import { earliest } from '../time.ts';
-import { isRestarting, tellsOfPassed } from './restart.ts';
+import { tellsOfPassed } from './restart.ts';
 import { isForeign } from './standing.ts';
 
 type Asked = Event & { readonly type: 'stopAsked' };

@@ -208,8 +208,7 @@ export class ExecaHost implements Host {
 
   #take(signal: number): void {
     if (!this.#isFirstDone && !this.#hasStop && this.#passOn('first', signal)) this.#isFirstDone = true;
-    else if (!this.#passOn('each', signal))
-      this.#report({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
+    else if (!this.#passOn('each', signal)) this.#report({ type: 'signal', signal, senderPid: 0, fromTerminal: false });
   }
 
   #passOn(when: 'first' | 'each', signal: number): boolean {
@@ -217,7 +216,16 @@ export class ExecaHost implements Host {
     const row = rows.find((order) => order.when === when);
     const as = row !== undefined && 'table' in row ? row.table[signal] : undefined;
     if (as === undefined || !this.#signal(id, as)) return false;
-    this.#report({ type: 'ordered', id, row: when, signal, as, senderPid: 0, receiverPid: 0, wall: String(BigInt(Date.now()) * 1_000_000n) });
+    this.#report({
+      type: 'ordered',
+      id,
+      row: when,
+      signal,
+      as,
+      senderPid: 0,
+      receiverPid: 0,
+      wall: String(BigInt(Date.now()) * 1_000_000n),
+    });
     return true;
   }
 

@@ -7,8 +7,8 @@
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
-import { ROWS, TOLD_WHY } from '../../core/state/events.ts';
 import type { Order } from '../../core/orders.ts';
+import { ROWS, TOLD_WHY } from '../../core/state/events.ts';
 import type { Commit, Hello, HostCommand, HostEvent, HostNews } from './host.ts';
 
 const PROTOCOL_VERSION = 1;
@@ -131,7 +131,8 @@ export function decodeEvent(fields: readonly string[]): HostEvent {
     case 'ordered': {
       const event = { type: 'ordered', ...base(10), id: idAt(3), signal: number(fields, 5, 0, MAX_SIGNAL) } as const;
       const row = ROWS.find((one) => one === fields[4]);
-      if (row === undefined) throw new ProtocolError(`cannot read a row from ${quote(fields[4])}: no orders have this one`);
+      if (row === undefined)
+        throw new ProtocolError(`cannot read a row from ${quote(fields[4])}: no orders have this one`);
       const pids = { senderPid: number(fields, 7, 0, MAX_PID), receiverPid: number(fields, 8, 0, MAX_PID) };
       return { ...event, row, as: signalAt(6), ...pids, wall: nanoseconds(fields[9]) };
     }
@@ -212,7 +213,14 @@ function commandFields(command: HostCommand): string[] {
     case 'orders': {
       const stops = command.stopSignals.map(signalField);
       const id = integer('child id', command.id, 1, MAX_ID);
-      return ['orders', id, String(stops.length), ...stops, String(command.rows.length), ...command.rows.flatMap(rowFields)];
+      return [
+        'orders',
+        id,
+        String(stops.length),
+        ...stops,
+        String(command.rows.length),
+        ...command.rows.flatMap(rowFields),
+      ];
     }
     case 'due':
       return ['due', timeField(command.atMs)];
@@ -305,7 +313,9 @@ function rowFields(row: Order): string[] {
     return [row.when, String(pairs.length), ...numbers];
   }
   const time = timeField('ms' in row ? row.ms : row.atMs);
-  return 'signal' in row ? [row.when, time, row.signal === undefined ? '0' : signalField(row.signal)] : [row.when, time];
+  return 'signal' in row
+    ? [row.when, time, row.signal === undefined ? '0' : signalField(row.signal)]
+    : [row.when, time];
 }
 
 /** Never too early; 0: never at all, which the core may also call infinity. */

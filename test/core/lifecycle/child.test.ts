@@ -1,10 +1,11 @@
 /** A host whose supervisor is late refuses a start after a stop request, and KILLs at the deadline. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reduce } from '../../../src/core/lifecycle/lifecycle.ts';
-import { hostKillAtMs, hostLeaveAtMs } from '../../../src/core/pod/deadline.ts';
+import { ordersOf } from '../../../src/core/orders.ts';
 import { initialState, type State } from '../../../src/core/state/state.ts';
-import { alive, BOOT, dead, HOST_ID, instant, mainConfig, START, sidecarConfig } from '../helpers.ts';
+import { alive, BOOT, dead, HOST_ID, instant, killedBy, mainConfig, START, sidecarConfig } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
 import { Life, main } from '../life.ts';
 
@@ -57,14 +58,21 @@ describe('a start that a stop request has overtaken', () => {
   });
 });
 
+function atOf({ config, state }: Life, when: 'deadline' | 'leave'): number | undefined {
+  const row = ordersOf(config, state).rows.find((one) => one.when === when);
+  return row !== undefined && 'atMs' in row ? row.atMs : undefined;
+}
+
+const killAtMs = (life: Life): number | undefined => atOf(life, 'deadline');
+
 describe('the KILL of the host', () => {
   const config = mainConfig({ gracePeriodMs: 10_000 });
 
   it('A3 the KILL of the host is due after a declared grace period, and never without one', () => {
-    assert.equal(hostKillAtMs(new Life({ config, peers: [] }).state), undefined);
+    assert.equal(killAtMs(new Life({ config, peers: [] })), undefined);
     const deaf = { on: { 15: 'ignores' } } as const;
-    assert.equal(hostKillAtMs(new Life({ config, child: deaf, peers: [] }).signal(15).state), START + 10_000);
-    assert.equal(hostKillAtMs(new Life(main({}, deaf)).signal(15).state), undefined);
+    assert.equal(killAtMs(new Life({ config, child: deaf, peers: [] }).signal(15)), START + 10_000);
+    assert.equal(killAtMs(new Life(main({}, deaf)).signal(15)), undefined);
   });
 
   it('A3 the host KILLs after a lost supervisor, also in a stop that sexton decided on', () => {
@@ -72,15 +80,15 @@ describe('the KILL of the host', () => {
     const life = new Life({ config: sidecarConfig(), child, peers: [alive('work')] }).see(dead('work', 0));
     const ownMs = life.state.climb?.killAtMs ?? 0;
     assert.ok(ownMs > 0);
-    const killAtMs = hostKillAtMs(life.state) ?? 0;
-    assert.ok(killAtMs > ownMs && killAtMs <= ownMs + 1_000, `${killAtMs - ownMs} ms`);
-    assert.equal(hostLeaveAtMs(life.state), undefined);
-    assert.equal(hostKillAtMs(life.pass(killAtMs - START - 1).state), undefined);
+    const atMs = killAtMs(life) ?? 0;
+    assert.ok(atMs > ownMs && atMs <= ownMs + 1_000, `${atMs - ownMs} ms`);
+    assert.equal(atOf(life, 'leave'), undefined);
+    assert.equal(killAtMs(life.pass(atMs - START - 1)), undefined);
   });
 
   it('A3 the KILL of the host counts as our own, and no other follows', () => {
     const life = new Life({ config, child: { on: { 15: 'ignores' } }, peers: [] }).signal(15).loseSupervisor();
-    life.pass(10_000).feed({ type: 'overdue', id: 1 });
+    life.pass(10_000).feed(killedBy('deadline'));
     life.feed({ type: 'exited', id: 1, pid: 101, code: undefined, signal: 9, core: false, oom: false });
     life.feed({ type: 'rootsGone', id: 1 }).feed({ type: 'booted' });
     assert.equal(life.exitCode, 137);

@@ -1,8 +1,9 @@
 /** The rungs of a climb, the roots that a child leaves behind, those that KILL cannot end. And what killed it. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evidenceOf } from '../../../src/core/lifecycle/stop/record.ts';
-import { probes } from '../helpers.ts';
+import { killedBy, probes } from '../helpers.ts';
 import type { ChildScript, EventOf } from '../host.ts';
 import { Life, main, sidecar } from '../life.ts';
 import { restartAsked } from '../table/columns.ts';
@@ -195,7 +196,7 @@ describe('whom a rung has reached', () => {
   });
 
   it('the log names the only receiver of a stop that the host has sent', () => {
-    const sent = { type: 'stopSent', id: 1, signal: 15, isByMains: false } as const;
+    const sent = { type: 'ordered', id: 1, row: 'lost', signal: 0, as: 15, senderPid: 0 } as const;
     const logsOf = (receiverPid: number): readonly string[] => {
       const life = new Life(main({ gracePeriodMs: 10_000 }, DEAF)).pass(100);
       return life.feed({ ...sent, receiverPid }).logs.filter((line) => line.includes('TERM to'));
@@ -247,7 +248,7 @@ describe('the kill of a child', () => {
     const life = new Life(main({ gracePeriodMs: 5_000 }, { on: { 15: 'ignores' } }));
     life.feed(restartAsked(life.nowMs));
     life.nowMs += 9_000;
-    life.feed({ type: 'overdue', id: 1 });
+    life.feed(killedBy('grace'));
     life.nowMs += 1_500;
     life.feed({ type: 'exited', id: 1, pid: 101, code: undefined, signal: 9, core: false, oom: false });
     assert.deepEqual([life.spawns, life.logs.filter((line) => line.includes('survived'))], [[0], []]);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AdaptiveDrain, FileAction, GaugeAction, IdleCheck, MemberConfig } from '../../../src/core/config.ts';
-import { fallbackOf } from '../../../src/core/lifecycle/prepared/fallback.ts';
 import { evidenceOf } from '../../../src/core/lifecycle/stop/record.ts';
+import { ordersOf } from '../../../src/core/orders.ts';
 import { SIGINT, SIGTERM } from '../../../src/core/signals.ts';
 import { ADAPTIVE_DRAIN, alive, command, dead, mainConfig, probe, sidecarConfig } from '../helpers.ts';
 import type { Run } from '../host.ts';
@@ -248,8 +248,10 @@ describe('an idle check', () => {
 
   it('a host without a supervisor waits for a busy application as long as it may', () => {
     const { config, state } = asked([running(1)]);
-    const { atMs, waitMs } = fallbackOf(config, state);
-    assert.deepEqual([(atMs ?? 0) - (state.stop?.atMs ?? 0), waitMs], [15_000, 15_000]);
-    assert.equal(fallbackOf({ ...config, idleWhen: undefined }, state).waitMs, 5_000);
+    const rowsOf = (of: MemberConfig) => ordersOf(of, state).rows;
+    const lost = rowsOf(config).find((row) => row.when === 'lost');
+    const unheard = rowsOf(config).find((row) => row.when === 'unheard');
+    assert.deepEqual([(lost?.atMs ?? 0) - (state.stop?.atMs ?? 0), unheard?.ms], [15_000, 15_000]);
+    assert.equal(rowsOf({ ...config, idleWhen: undefined }).find((row) => row.when === 'unheard')?.ms, 5_000);
   });
 });

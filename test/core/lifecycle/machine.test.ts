@@ -2,11 +2,13 @@
  * The two tables of `src/core/lifecycle/lifecycle.ts` against `reduce`: every state of `table/rows.ts`, and all that
  * follow, get every event of `table/columns.ts`.
  */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EVENTS, RULES, reduce, type Step } from '../../../src/core/lifecycle/lifecycle.ts';
 import type { Draft } from '../../../src/core/state/draft.ts';
 import type { Event } from '../../../src/core/state/events.ts';
+import { ROWS } from '../../../src/core/state/events.ts';
 import type { Child } from '../../../src/core/state/state.ts';
 import { instant, mainConfig } from '../helpers.ts';
 import type { EventOf } from '../host.ts';
@@ -37,8 +39,9 @@ function moreEvents({ state }: Row): readonly Event[] {
     ...['ECANCELED', 'EAGAIN'].map((errno) => ({ type: 'spawnFailed', id, errno }) as const),
     { type: 'spawned', id: Math.max(1, id), pid: 101 },
     { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
-    { type: 'overdue', id },
-    { type: 'stopSent', id, signal: 15, isByMains: true, receiverPid: 101 },
+    ...ROWS.map(
+      (by) => ({ type: 'ordered', id, row: by, signal: 15, as: 15, senderPid: 0, receiverPid: 101 }) as const,
+    ),
     { type: 'told', id, signal: 15, count: 2, pid: 102, why: 'left', name: 'worker', of: '' },
     { type: 'exited', id, pid: 101, code: undefined, signal: 9, core: false, oom: false },
     { type: 'rootsGone', id },

@@ -50,7 +50,11 @@ describe('the tombstone of a life', () => {
 
   it('a tombstone names every signal received and sent', () => {
     const life = new Life(main({ signals: { 1: 12 } }, { on: { 12: 'ignores' } }));
-    life.signal(1).feed({ type: 'forwarded', signal: 10, as: 12, senderPid: 7, receiverPid: 0 }).signal(15);
+    const passedOn = { id: 1, row: 'each', signal: 10, as: 12, senderPid: 7, receiverPid: 0 } as const;
+    life
+      .signal(1)
+      .feed({ type: 'ordered', ...passedOn })
+      .signal(15);
     const history = life.tombstone.History?.map(({ At: _at, ...entry }) => entry) ?? [];
     for (const entry of [
       { Event: 'signal received', Signal: 'SIGHUP', Sender: 0 },

@@ -208,10 +208,11 @@ function checkedStop(config: MemberConfig, peers: readonly PeerView[] = []): Ret
   const endWith = endWithMains(config, state);
   const stop = preparedStop(config, state, { ...NEVER, untilMs: wakeAtMs }, endWith);
   if (stop === undefined || child.is !== 'alive') return undefined;
+  const ordered = { type: 'ordered', id: child.id, senderPid: 0, receiverPid: child.pid } as const;
   const heard: Readonly<Record<string, EventOf>> = {
-    f: { type: 'forwarded', signal: 15, as: config.ladder?.[0]?.signal ?? 15, senderPid: 0, receiverPid: child.pid },
+    f: { ...ordered, row: 'first', signal: 15, as: config.ladder?.[0]?.signal ?? 15 },
     s: { type: 'signal', signal: 15, senderPid: 0, fromTerminal: false },
-    t: { type: 'stopSent', id: child.id, signal: endWith?.signal ?? 0, isByMains: true, receiverPid: child.pid },
+    t: { ...ordered, row: 'mains', signal: 0, as: endWith?.signal ?? 0 },
   };
   const sinceMs = Math.floor(state.now.mono) + 1;
   const spans = [0, 1, 49, 50, 99, 350, 999].filter((ms) => ms < stop.patienceMs);
@@ -359,7 +360,7 @@ describe('the end with the mains', () => {
   it('a child that is stopped in the same moment gets no second signal', () => {
     const life = lifeOf(sidecarConfig({ mains: ['a'] }), [a]);
     const before = life.signal(15).state;
-    life.feed({ type: 'stopSent', id: 1, signal: 15, isByMains: true, receiverPid: 101 });
+    life.feed({ type: 'ordered', id: 1, row: 'mains', signal: 0, as: 15, senderPid: 0, receiverPid: 101 });
     assert.equal(before.climb, undefined, 'it holds for its main');
     assert.equal(life.state.climb?.rung, 0);
     assert.deepEqual(life.signals, []);

@@ -78,8 +78,6 @@ function wordsOf(before: State, effect: Effect): readonly string[] {
     case 'unwatchTraffic':
       return ['watch them no more'];
     // Orders for what init may do later, and texts. Nothing happens by them now.
-    case 'forwardOnce':
-    case 'forward':
     case 'watchdog':
     case 'log':
       return [];

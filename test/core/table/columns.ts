@@ -1,3 +1,4 @@
+import { ordersOf } from '../../../src/core/orders.ts';
 import { lastTurnMs } from '../../../src/core/pod/deadline.ts';
 import type { Event } from '../../../src/core/state/events.ts';
 import type { Child, RestartAsk } from '../../../src/core/state/state.ts';
@@ -31,11 +32,11 @@ export const GROUPS: readonly Group[] = [
       column('the same stop signal again within 1 s', 'same signal', ({ state: { stop, now } }) =>
         stop?.asked === undefined || now.mono - stop.asked.atMs >= 1_000 ? [] : [signal(15)],
       ),
-      column('a stop request that init has passed on by itself', 'stop request', ({ state }) =>
-        state.forwardOnceFor === undefined
-          ? []
-          : [{ type: 'forwarded', signal: 15, as: 15, senderPid: 0, receiverPid: 101 }],
-      ),
+      column('a stop request that init has passed on by itself', 'stop request', ({ config, state }) => {
+        const { id, rows } = ordersOf(config, state);
+        const passed = { id, row: 'first', signal: 15, as: 15, senderPid: 0, receiverPid: 101 } as const;
+        return rows.some(({ when }) => when === 'first') ? [{ type: 'ordered', ...passed }] : [];
+      }),
       column('`sexton stop`', 'sexton stop', () => [{ type: 'stopAsked', graceMs: undefined, among: undefined }]),
       column('`sexton restart`', 'sexton restart', ({ state }) => [restartAsked(state.now.mono)]),
       column('another signal, HUP', 'another signal', () => [signal(1)]),

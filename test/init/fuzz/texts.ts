@@ -66,9 +66,15 @@ const PARSERS: Readonly<Record<string, Parser>> = {
   events: {
     file: 'runtime/host/frames.ts',
     seeds: [
-      ...['signal 1 5 15 7 0', 'forwarded 1 5 15 2 7', 'spawned 1 5 1 77', 'spawn-failed 1 5 1 ENOENT', 'silent 1 5 1'],
+      ...[
+        'signal 1 5 15 7 0',
+        'ordered 1 5 1 each 15 2 7 0 1767323045678901234',
+        'spawned 1 5 1 77',
+        'spawn-failed 1 5 1 ENOENT',
+        'silent 1 5 1',
+      ],
       ...['exited 1 5 1 7 code 3 0', 'exited 1 5 1 7 signal 9 1', 'roots-gone 1 5 1', 'told 1 5 1 15 2 7 left sh -'],
-      ...['overdue 1 5 1', 'end-written 1 5 1 7 0 1767323045678901234', 'stop-sent 1 5 1 15 0 1767323045678901234'],
+      ...['ordered 1 5 1 deadline 0 9 0 0 1767323045678901234', 'end-written 1 5 1 7 0 1767323045678901234'],
       ...['notified 1 5 1 0 READY=1', 'helper-ended 1 5 1 code 0 out', 'helper-ended 1 5 1 errno ENOENT '],
       ...['changed web log', 'watching 1 ENOENT', 'watching 1 ', `hello 1 ${'0'.repeat(32)} 5 1 0      0`],
       `hello 1 ${'0'.repeat(32)} 5 1 1 memo signal 3 drain  2`,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { MAX_SOCKET_PATH_BYTES } from '../../../src/core/format/tombstone.ts';
-import { TOLD_WHY } from '../../../src/core/state/events.ts';
+import type { Order } from '../../../src/core/orders.ts';
+import { ROWS, TOLD_WHY } from '../../../src/core/state/events.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 /** Plain objects, as the code under test makes them. */
@@ -28,10 +29,13 @@ function helperEnded(how: { [K in 'code' | 'signal' | 'errno']: fc.Arbitrary<End
 
 export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('signal'), ...base, signal, senderPid: fc.nat(), fromTerminal: fc.boolean() }),
-  record({ type: fc.constant('forwarded'), ...base, signal, as: signal, senderPid: fc.nat(), receiverPid: fc.nat() }),
+  record({
+    type: fc.constant('ordered'),
+    ...{ ...base, id, row: fc.constantFrom(...ROWS), signal: fc.integer({ min: 0, max: 64 }), as: signal },
+    ...{ senderPid: fc.nat(), receiverPid: fc.nat(), wall },
+  }),
   record({ type: fc.constant('spawned'), ...base, id, pid }),
   record({ type: fc.constant('spawnFailed'), ...base, id, errno }),
-  record({ type: fc.constant('overdue'), ...base, id }),
   record({ type: fc.constant('exited'), ...base, id, pid, code, signal: nothing, core: fc.boolean() }),
   record({ type: fc.constant('exited'), ...base, id, pid, code: nothing, signal, core: fc.boolean() }),
   record({ type: fc.constant('rootsGone'), ...base, id }),
@@ -42,7 +46,6 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
   record({ type: fc.constant('silent'), ...base, id }),
   record({ type: fc.constant('notified'), ...base, id, dropped: fc.nat(), text: word }),
   record({ type: fc.constant('endWritten'), ...base, id, pid, code, wall }),
-  record({ type: fc.constant('stopSent'), ...base, id, signal, isByMains: fc.boolean(), wall, receiverPid: fc.nat() }),
   fc.oneof(
     helperEnded({ code, signal: nothing, errno: nothing }),
     helperEnded({ code: nothing, signal, errno: nothing }),
@@ -66,6 +69,15 @@ const argv = fc
   .tuple(word, fc.array(word, { maxLength: 4 }))
   .map(([first, rest]): [string, ...string[]] => [first, ...rest]);
 const name = fc.constantFrom('main', 'web-2', 'a'.repeat(63));
+const table = fc.array(fc.tuple(signal, signal), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs));
+const time = fc.integer({ min: 1 });
+const order: fc.Arbitrary<Order> = fc.oneof(
+  record({ when: fc.constantFrom('each', 'first'), table }),
+  record({ when: fc.constant('unheard'), ms: time, signal: maybe(signal) }),
+  record({ when: fc.constant('lost'), atMs: time, signal: maybe(signal) }),
+  record({ when: fc.constantFrom('grace', 'mains-grace'), ms: time }),
+  record({ when: fc.constantFrom('deadline', 'leave'), atMs: time }),
+);
 const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constant('spawn'), id, program: record({ fromIndex: fc.constant(0), argv }) }),
   record({
@@ -75,19 +87,12 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('kill'), id, signal }),
   record({
-    type: fc.constantFrom('forward', 'forwardOnce'),
+    type: fc.constant('orders'),
     id,
-    table: fc.array(fc.tuple(signal, signal), { maxLength: 6 }).map((pairs) => Object.fromEntries(pairs)),
-  }),
-  record({
-    type: fc.constant('fallback'),
     stopSignals: fc.array(signal, { maxLength: 4 }),
-    signal: maybe(signal),
-    waitMs: maybe(fc.integer({ min: 1 })),
-    graceMs: maybe(fc.integer({ min: 1 })),
-    atMs: maybe(fc.integer({ min: 1 })),
+    rows: fc.array(order, { maxLength: 16 }),
   }),
-  record({ type: fc.constantFrom('killAt', 'leaveAt', 'due'), atMs: maybe(fc.integer({ min: 1 })) }),
+  record({ type: fc.constant('due'), atMs: maybe(fc.integer({ min: 1 })) }),
   record({
     type: fc.constant('listen'),
     path: word.filter((path) => path !== '' && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES),

@@ -5,6 +5,7 @@ import type { HostCommand } from '../../../src/runtime/host/host.ts';
 import { hasEnded, stateOf } from '../../helpers/process.ts';
 import { waitForFile, within } from '../../helpers/wait.ts';
 import { declares, FOR_EVER, type HostKind, type HostProcess, start } from './host-process.ts';
+import { orders } from './orders.ts';
 
 export function helpersContract(kind: HostKind): void {
   running(kind);
@@ -113,7 +114,7 @@ function ending(kind: HostKind): void {
     await host.shell(1, 'exit 5');
     assert.equal((await host.event('exited')).code, 5);
     await host.event('rootsGone');
-    await host.commit({ commands: [{ type: 'forward', id: 1, table: { [SIGTERM]: SIGTERM } }] });
+    await host.commit({ commands: [orders({ when: 'each', table: { [SIGTERM]: SIGTERM } })] });
     process.kill(host.pid, 'SIGTERM');
     assert.equal((await host.event('signal')).signal, SIGTERM);
     await host.commit({ commands: [{ type: 'endHelper', id: 1 }] });

@@ -1,4 +1,5 @@
 /** The contract of a host: daemons, single processes, orphans, and the socket by which peers know that it lives. */
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { SIGKILL, SIGTERM } from '../../../src/core/signals.ts';
 import { hasEnded, send } from '../../helpers/process.ts';
 import { waitFor, waitForFile, within } from '../../helpers/wait.ts';
 import { declares, FOR_EVER, type HostKind, type HostProcess, start, stopOf } from './host-process.ts';
+import { orders } from './orders.ts';
 
 const SIGUSR1 = 10;
 
@@ -36,15 +38,12 @@ export function modesContract(kind: HostKind): void {
     const second = `sh -c '${traps}; touch "$SCRATCH/up"; ${FOR_EVER}' &`;
     const first = 'trap "echo first got TERM" TERM; trap "exit 3" USR1; while [ ! -e "$SCRATCH/up" ]; do :; done';
     await host.commit({
-      commands: [
-        { type: 'signalTo', id: 1, to: 'first' },
-        { type: 'forward', id: 1, table: { [SIGUSR1]: SIGTERM } },
-      ],
+      commands: [{ type: 'signalTo', id: 1, to: 'first' }, orders({ when: 'each', table: { [SIGUSR1]: SIGTERM } })],
     });
     await host.shell(1, `${second} ${first}; echo ready; ${FOR_EVER}`);
     await host.output.next((line) => line === 'ready');
     process.kill(host.pid, SIGUSR1);
-    await host.event('forwarded');
+    await host.event('ordered');
     await host.output.next((line) => line === 'first got TERM');
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGUSR1 }] });
     assert.equal((await host.event('exited')).code, 3);

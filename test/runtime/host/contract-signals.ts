@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { SIGHUP, SIGTERM } from '../../../src/core/signals.ts';
 import { waitFor, within } from '../../helpers/wait.ts';
 import { declares, FOR_EVER, type HostKind, HostProcess, start } from './host-process.ts';
+import { orders } from './orders.ts';
 
 const { SIGUSR1, SIGUSR2, SIGALRM } = constants.signals;
 const RTMIN_3 = 37;
@@ -84,7 +85,7 @@ export function signalsContract(kind: HostKind): void {
 
   test('a signal in the table is forwarded at once, as the table says, and recorded', async (t) => {
     const host = await start(t, kind);
-    await host.commit({ commands: [{ type: 'forward', id: 1, table: { [SIGUSR1]: SIGUSR2, [SIGHUP]: SIGHUP } }] });
+    await host.commit({ commands: [orders({ when: 'each', table: { [SIGUSR1]: SIGUSR2, [SIGHUP]: SIGHUP } })] });
     // There is no group yet, so it is not lost but reported.
     process.kill(host.pid, 'SIGUSR1');
     assert.equal((await host.event('signal')).signal, SIGUSR1);
@@ -94,42 +95,42 @@ export function signalsContract(kind: HostKind): void {
     );
     await host.output.next((line) => line === 'ready');
     process.kill(host.pid, 'SIGUSR1');
-    const first = await host.event('forwarded');
+    const first = await host.event('ordered');
     assert.deepEqual([first.signal, first.as], [SIGUSR1, SIGUSR2]);
     await host.output.next((line) => line === 'got USR2');
     process.kill(host.pid, 'SIGHUP');
-    assert.deepEqual((await host.event('forwarded')).as, SIGHUP);
+    assert.deepEqual((await host.event('ordered')).as, SIGHUP);
     await host.output.next((line) => line === 'got HUP');
     // What is not in the table is for the supervisor to decide.
     process.kill(host.pid, 'SIGTERM');
     assert.equal((await host.event('signal')).signal, SIGTERM);
     // Another table replaces the first.
-    await host.commit({ commands: [{ type: 'forward', id: 1, table: { [SIGTERM]: SIGUSR1 } }] });
+    await host.commit({ commands: [orders({ when: 'each', table: { [SIGTERM]: SIGUSR1 } })] });
     process.kill(host.pid, 'SIGUSR1');
     assert.equal((await host.event('signal')).signal, SIGUSR1);
     process.kill(host.pid, 'SIGTERM');
-    assert.equal((await host.event('forwarded')).as, SIGUSR1);
+    assert.equal((await host.event('ordered')).as, SIGUSR1);
     await host.output.next((line) => line === 'got USR1');
     assert.deepEqual(host.output.all, ['ready', 'got USR2', 'got HUP', 'got USR1']);
   });
 
-  test('K13 `forwardOnce` forwards and records its first signal, and then the table applies', async (t) => {
+  test('K13 the row `first` passes on and records one signal, and then `each` applies', async (t) => {
     const host = await start(t, kind);
     await host.shell(1, `trap "echo got USR1" USR1; trap "echo got USR2" USR2; echo ready; ${FOR_EVER}`);
     await host.output.next((line) => line === 'ready');
-    const once = { type: 'forwardOnce', id: 1, table: { [SIGTERM]: SIGUSR1, [SIGHUP]: SIGUSR1 } } as const;
-    await host.commit({ commands: [once, { type: 'forward', id: 1, table: { [SIGHUP]: SIGUSR2 } }] });
+    const once = { when: 'first', table: { [SIGTERM]: SIGUSR1, [SIGHUP]: SIGUSR1 } } as const;
+    await host.commit({ commands: [orders(once, { when: 'each', table: { [SIGHUP]: SIGUSR2 } })] });
     process.kill(host.pid, 'SIGTERM');
-    const first = await host.event('forwarded');
+    const first = await host.event('ordered');
     assert.deepEqual([first.signal, first.as], [SIGTERM, SIGUSR1]);
     await host.output.next((line) => line === 'got USR1');
     process.kill(host.pid, 'SIGTERM');
     assert.equal((await host.event('signal')).signal, SIGTERM);
     process.kill(host.pid, 'SIGHUP');
-    assert.equal((await host.event('forwarded')).as, SIGUSR2);
+    assert.equal((await host.event('ordered')).as, SIGUSR2);
     await host.output.next((line) => line === 'got USR2');
-    // An empty table takes it back.
-    await host.commit({ commands: [once, { type: 'forwardOnce', id: 1, table: {} }] });
+    // Orders without the row take it back.
+    await host.commit({ commands: [orders(once), orders()] });
     process.kill(host.pid, 'SIGTERM');
     assert.equal((await host.event('signal')).signal, SIGTERM);
     assert.deepEqual(host.output.all, ['ready', 'got USR1', 'got USR2']);

@@ -1,4 +1,5 @@
 /** The protocol's frames: round trips against a plain form of init's side, every split of the stream, every bound. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -15,6 +16,7 @@ import {
 import type { HostCommand } from '../../../src/runtime/host/host.ts';
 import { commit, event, hello, word } from './arbitraries.ts';
 import { commitOf, eventFields, frameOf, helloFields } from './init-side.ts';
+import { orders } from './orders.ts';
 import '../../helpers/seeded.ts';
 
 test('every commit is read by init as it was meant', () => {
@@ -122,7 +124,7 @@ test('what init would refuse is refused before it is sent', () => {
   assert.throws(send([{ type: 'listen', path: 'é'.repeat(54) }]), /socket path of 108 bytes: at most 107/);
   assert.throws(send([{ type: 'kill', id: 1, signal: 0 }]), /signal 0: it has to be a whole number from 1 to 64/);
   assert.throws(send([{ type: 'kill', id: 0, signal: 15 }]), /child id 0/);
-  assert.throws(send([{ type: 'forward', id: 1, table: { 65: 1 } }]), /signal 65/);
+  assert.throws(send([orders({ when: 'each', table: { 65: 1 } })]), /signal 65/);
   assert.throws(send([{ type: 'exit', code: 256 }]), /exit code 256/);
   assert.throws(send([{ type: 'exec', id: 0, argv: ['true'], outputLimit: 1 }]), /helper id 0/);
   assert.throws(send([{ type: 'exec', id: 1, argv: ['true'], outputLimit: 4097 }]), /output limit 4097/);

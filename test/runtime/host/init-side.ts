@@ -1,5 +1,6 @@
 /** Init's end of the protocol, written as plainly as possible, for the tests of the encoder and decoder. */
 import type { Prelude } from '../../../src/core/lifecycle/prepared/prepared-ends.ts';
+import type { Order } from '../../../src/core/orders.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {
@@ -14,20 +15,14 @@ export function eventFields(event: HostEvent): string[] {
   switch (event.type) {
     case 'signal':
       return ['signal', ...base, String(event.signal), String(event.senderPid), event.fromTerminal ? '1' : '0'];
-    case 'forwarded':
-      return [
-        'forwarded',
-        ...base,
-        String(event.signal),
-        String(event.as),
-        ...[event.senderPid, event.receiverPid].map(String),
-      ];
+    case 'ordered': {
+      const { id, row, signal, as, senderPid, receiverPid, wall } = event;
+      return ['ordered', ...base, String(id), row, ...[signal, as, senderPid, receiverPid].map(String), wall];
+    }
     case 'spawned':
       return ['spawned', ...base, String(event.id), String(event.pid)];
     case 'spawnFailed':
       return ['spawn-failed', ...base, String(event.id), event.errno];
-    case 'overdue':
-      return ['overdue', ...base, String(event.id)];
     case 'exited': {
       const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
       return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
@@ -40,13 +35,6 @@ export function eventFields(event: HostEvent): string[] {
       return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
     case 'endWritten':
       return ['end-written', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
-    case 'stopSent':
-      return [
-        'stop-sent',
-        ...base,
-        ...[event.id, event.signal].map(String),
-        ...[event.isByMains ? '1' : '0', event.wall, String(event.receiverPid)],
-      ];
     case 'rootsGone':
       return ['roots-gone', ...base, String(event.id)];
     case 'told': {
@@ -80,6 +68,17 @@ export function commitOf(fields: readonly string[]): Commit {
   };
   const int = (): number => Number.parseInt(word(), 10);
   const some = <T>(n: number, read: () => T): T[] => Array.from({ length: n }, read);
+  const order = (): Order => {
+    const when = word();
+    if (when === 'each' || when === 'first')
+      return { when, table: Object.fromEntries(some(int(), () => [int(), int()])) };
+    const time = int();
+    if (when === 'unheard') return { when, ms: time, signal: int() || undefined };
+    if (when === 'lost') return { when, atMs: time, signal: int() || undefined };
+    return when === 'grace' || when === 'mains-grace'
+      ? { when, ms: time }
+      : { when: when as 'deadline' | 'leave', atMs: time };
+  };
   if (word() !== 'commit') throw new Error('not a commit');
   let ack: number | undefined;
   let memo: string | undefined;
@@ -99,22 +98,10 @@ export function commitOf(fields: readonly string[]): Commit {
         program: { fromIndex, argv: fromIndex > 0 ? ['own'] : [argv[0] ?? '', ...argv.slice(1)] },
       });
     } else if (operation === 'kill') commands.push({ type: 'kill', id: int(), signal: int() });
-    else if (operation === 'forward' || operation === 'forward-once') {
-      const id = int();
-      commands.push({
-        type: operation === 'forward' ? 'forward' : 'forwardOnce',
-        id,
-        table: Object.fromEntries(some(int(), () => [int(), int()])),
-      });
-    } else if (operation === 'fallback') {
-      const stopSignals = some(int(), int);
-      const signal = int();
-      const [waitMs, graceMs, atMs] = [int(), int(), int()].map((time) => time || undefined);
-      commands.push({ type: 'fallback', stopSignals, signal: signal || undefined, waitMs, graceMs, atMs });
-    } else if (operation === 'kill-at' || operation === 'leave-at' || operation === 'due') {
-      const type = operation === 'due' ? 'due' : operation === 'kill-at' ? 'killAt' : 'leaveAt';
-      commands.push({ type, atMs: int() || undefined });
-    } else if (operation === 'listen') commands.push({ type: 'listen', path: word() });
+    else if (operation === 'orders')
+      commands.push({ type: 'orders', id: int(), stopSignals: some(int(), int), rows: some(int(), order) });
+    else if (operation === 'due') commands.push({ type: 'due', atMs: int() || undefined });
+    else if (operation === 'listen') commands.push({ type: 'listen', path: word() });
     else if (operation === 'exec') {
       const id = int();
       const outputLimit = int();
