@@ -42,7 +42,6 @@ static void store_memo(struct memo *memo, const struct operation *op) {
   release_if_large(memo->bytes, memo->length);
   memcpy(memo->bytes, op->text, op->length);
   memo->length = op->length;
-  memo->exists = true;
 }
 
 static void spawn_if_not_stopped(struct init *init, const struct operation *op) {

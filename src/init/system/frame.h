@@ -98,7 +98,7 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo, const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed);
+                    const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed);
 /* `watching` or `contact`; `error` is an errno, or 0. */
 size_t encode_answer(char *out, const char *name, uint64_t number, int error);
 /* `names` are NUL-terminated, one behind the other. */

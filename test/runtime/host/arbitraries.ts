@@ -53,7 +53,7 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
 export const hello: fc.Arbitrary<Hello> = record({
   hostId: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
   startedAt: fc.maxSafeNat(),
-  memo: maybe(word),
+  memo: maybe(word.filter((it) => it !== '')),
   isPid1: fc.boolean(),
   wokenBy: maybe(word.filter((it) => it !== '')),
   oomKills: maybe(fc.maxSafeNat()),

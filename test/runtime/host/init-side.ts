@@ -3,10 +3,9 @@ import type { Prelude } from '../../../src/core/lifecycle/prepared/prepared-ends
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {
-  const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
-  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '', whyNode = '', ended = '', killed } = hello;
+  const { hostId, startedAt, isPid1, memo = '', wokenBy = '', oomKills = '', whyNode = '', ended = '', killed } = hello;
   const about = [wokenBy, String(oomKills), whyNode, ended, String(killed)];
-  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', ...memo, ...about];
+  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', memo, ...about];
 }
 
 export function eventFields(event: HostEvent): string[] {
@@ -29,7 +28,7 @@ export function eventFields(event: HostEvent): string[] {
     case 'overdue':
       return ['overdue', ...base, String(event.id)];
     case 'exited': {
-      const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
+      const how = [event.code ?? '', event.signal ?? ''].map(String);
       return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
     }
     case 'silent':
@@ -37,7 +36,12 @@ export function eventFields(event: HostEvent): string[] {
     case 'notified':
       return ['notified', ...base, String(event.id), String(event.dropped), event.text];
     case 'helperEnded':
-      return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
+      return [
+        'helper-ended',
+        ...base,
+        ...[event.id, event.code ?? '', event.signal ?? '', event.errno ?? ''].map(String),
+        event.output,
+      ];
     case 'endWritten':
       return ['end-written', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
     case 'stopSent':
@@ -56,11 +60,6 @@ export function eventFields(event: HostEvent): string[] {
     default:
       return event satisfies never;
   }
-}
-
-function helperEnd(event: Extract<HostEvent, { type: 'helperEnded' }>): string[] {
-  if (event.errno !== undefined) return ['errno', event.errno];
-  return event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
 }
 
 /** The length is checked, nothing else: the encoder is what is tested. */
