@@ -131,7 +131,7 @@ eachBuild('P15 a signal and the end of the child wake the supervisor, and each i
   const { next, why } = await woken(stage);
   assert.equal(why, 'event');
   assert.deepEqual((await next.expect('signal'))[0], String(SIGUSR2));
-  next.commit('ack', 3, ...watch(stage.dir), 'sleep');
+  next.commit('ack', 3, ...watch(stage.dir), 'sleep', '');
   await next.closed();
   stage.init.write('exit 6\n');
   const { next: last } = await woken(stage);
@@ -148,7 +148,7 @@ eachBuild(
     const sleepers = async (): Promise<readonly string[]> => [
       ...(await readSleepers(stage.dir, ['web', 'main', 'gone'])),
     ];
-    const shown = ['asleep-at', `${stage.dir}/web`, 'sleep'];
+    const shown = ['sleep', `${stage.dir}/web`];
     stage.supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${stage.init.pid}`, '-f', '/dev/null', ...shown);
     await settled(stage.supervisor, stage.init, SIGUSR1);
     assert.deepEqual(await sleepers(), [], 'a helper runs: it is not let go');
@@ -214,7 +214,7 @@ for (const [why, does] of Object.entries(REFUSALS)) {
     const stage = await watching(t, build);
     await does(stage);
     const { supervisor, init, dir } = stage;
-    supervisor.commit('sleep', 'memo', 'later', 'listen', `${dir}/.applied`);
+    supervisor.commit('sleep', '', 'memo', 'later', 'listen', `${dir}/.applied`);
     await waitFor('it is applied', () => existsSync(`${dir}/.applied`));
     send(init.pid, SIGUSR1);
     await supervisor.expect('signal');
@@ -237,7 +237,7 @@ eachBuild('P15 init applies a commit that follows sleep, and wakes the next supe
   const { supervisor, init, dir } = await watching(t, build);
   // A supervisor sends this if it tries to sleep once more before init has read that it may.
   const frames = [
-    ['commit', 'sleep'],
+    ['commit', 'sleep', ''],
     ['commit', 'memo', 'behind', ...watch(dir)],
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));

@@ -114,8 +114,9 @@ static void apply(struct init *init, const struct operation *op) {
       return connect_contact(&init->contacts, op->id, op->text);
     case OP_HANG_UP:
       return hang_up(find_contact(&init->contacts, op->id));
-    case OP_ASLEEP_AT:
-      return show_asleep(&init->sleep, op->text);
+    case OP_SLEEP:
+      if (op->length > 0) show_asleep(&init->sleep, op->text);
+      return;
     case OP_PREPARED_ENDS:
       return set_prepared_ends(&init->reflexes, op);
     case OP_END_WITH:
@@ -124,7 +125,6 @@ static void apply(struct init *init, const struct operation *op) {
       return open_notifications(init, op->index, op->wait_ms);
     case OP_WATCHDOG:
       return set_watchdog(&init->notifications.watchdog, op->id, op->wait_ms);
-    case OP_SLEEP: /* these two follow when all of the commit is applied */
     case OP_EXIT:
       return;
   }

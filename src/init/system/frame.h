@@ -25,7 +25,7 @@ enum {
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
   OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
-  OP_HANG_UP, OP_SLEEP, OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
+  OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
@@ -37,7 +37,7 @@ struct operation {
                             notify, all?; signal-to: group, or first process */
   uint32_t limit;        /* exec; end-with: how many mains have to be gone */
   uint32_t code, holds;  /* exit; end-with */
-  const char *text;      /* memo, listen, connect, asleep-at, and the first of `count` words; watch: all of its strings */
+  const char *text;      /* memo, listen, connect, sleep, and the first of `count` words; watch: all of its strings */
   size_t length;         /* the length of text */
   uint8_t table[MAX_SIGNAL + 1]; /* forward, forward-once: table[from] is to, 0 is "not forwarded" */
   uint64_t stops;                /* fallback: bit n-1 stands for signal n */

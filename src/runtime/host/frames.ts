@@ -114,8 +114,7 @@ const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> }
   watch: ['watch', watchFields],
   connect: ['connect', { number: ORDER, path: SOCKET }],
   hangUp: ['hang-up', { number: ORDER }],
-  sleep: ['sleep', {}],
-  asleepAt: ['asleep-at', { path: PATH }],
+  sleep: ['sleep', { path: PATH }],
   preparedEnds: ['prepared-ends', preparedEndFields],
   endWith: [
     'end-with',

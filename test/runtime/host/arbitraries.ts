@@ -100,7 +100,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constant('signalTo'), id, to: fc.constantFrom('group', 'first') }),
   record({ type: fc.constant('endHelper'), id }),
   record({ type: fc.constant('parentDeath'), signal }),
-  record({ type: fc.constantFrom('tellReaped', 'sleep') }),
+  record({ type: fc.constant('tellReaped') }),
   record({ type: fc.constant('notify'), all: fc.boolean(), watchdogMs: maybe(fc.integer({ min: 1 })) }),
   record({ type: fc.constant('watchdog'), id, ms: maybe(fc.integer({ min: 1 })) }),
   record({
@@ -113,7 +113,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('connect'), number: id, path: fc.constantFrom('/graveyard/.main.sock', '/g/.grün.sock') }),
   record({ type: fc.constant('hangUp'), number: id }),
-  record({ type: fc.constant('asleepAt'), path: fc.constantFrom('/graveyard/web', '/g/grün') }),
+  record({ type: fc.constant('sleep'), path: fc.constantFrom('', '/graveyard/web', '/g/grün') }),
   record({
     type: fc.constant('preparedEnds'),
     id,

@@ -119,7 +119,7 @@ export function commitOf(fields: readonly string[]): Commit {
       const outputLimit = int();
       const [file = '', ...rest] = some(int(), word);
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
-    } else if (operation === 'asleep-at') commands.push({ type: 'asleepAt', path: word() });
+    } else if (operation === 'sleep') commands.push({ type: 'sleep', path: word() });
     else if (operation === 'prepared-ends') {
       const [id, signal, patienceMs, count] = [int(), int(), int(), int()];
       const [path, evidencePath, isNamed] = count === 0 ? ['', '', false] : [word(), word(), word() === '1'];
@@ -159,7 +159,6 @@ export function commitOf(fields: readonly string[]): Commit {
       });
     } else if (operation === 'connect') commands.push({ type: 'connect', number: int(), path: word() });
     else if (operation === 'hang-up') commands.push({ type: 'hangUp', number: int() });
-    else if (operation === 'sleep') commands.push({ type: 'sleep' });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }
