@@ -66,7 +66,7 @@ test('the arm64 build starts and stops a command under emulation', async (t: Tes
   await init.says('up');
   supervisor.commit('kill', 1, 15);
   await init.says('term');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['3', '', '0']);
   await supervisor.expect('roots-gone');
   init.process.kill('SIGUSR1');
   assert.equal((await supervisor.expect('signal'))[0], '10');

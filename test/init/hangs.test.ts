@@ -131,11 +131,11 @@ onHasty(
       '-c',
       `echo hello; while [ ! -e '${bench.path('gate')}' ]; do sleep 0.05; done`,
     ];
-    supervisor.raw(Buffer.concat([['ack', '1', 'sleep'], exec].map((it) => encodeFrame(['commit', ...it]))));
+    supervisor.raw(Buffer.concat([['ack', '1', 'sleep', ''], exec].map((it) => encodeFrame(['commit', ...it]))));
     const second = await init.supervisor();
     holder.kill('SIGKILL');
     writeFileSync(bench.path('gate'), '');
-    assert.deepEqual(await second.expect('helper-ended'), ['1', 'code', '0', 'hello\n']);
+    assert.deepEqual(await second.expect('helper-ended'), ['1', '0', '', '', 'hello\n']);
   },
   [STATIC],
 );

@@ -14,15 +14,15 @@ import { begin, onBench } from './scripted.ts';
 onBench('init reports the end of a helper with its code, signal or errno, and its output', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'echo one; echo two >&2; exit 3');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '3', 'one\ntwo\n']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', '3', '', '', 'one\ntwo\n']);
   sh(supervisor, 2, 'kill -34 $$');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['2', 'signal', '34', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['2', '', '34', '', '']);
   supervisor.commit('exec', 3, 4096, 1, 'there-is-no-such-program');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'errno', 'ENOENT', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['3', '', '', 'ENOENT', '']);
   supervisor.commit('exec', 4, 4096, 1, '/');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['4', 'errno', 'EACCES', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['4', '', '', 'EACCES', '']);
   sh(supervisor, 5, String.raw`printf 'a\0b\377'`);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['5', 'code', '0', 'a?b\ufffd']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['5', '0', '', '', 'a?b\ufffd']);
 });
 
 onBench('a helper whose exec hangs delays no signal', async (bench, t) => {
@@ -47,11 +47,11 @@ onBench('a helper whose exec hangs delays no signal', async (bench, t) => {
 onBench('a helper starts once, even if its start is committed again', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 7, 'echo first');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['7', 'code', '0', 'first\n']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['7', '0', '', '', 'first\n']);
   sh(supervisor, 7, 'echo again');
   sh(supervisor, 3, 'echo late');
   sh(supervisor, 8, 'echo next');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['8', 'code', '0', 'next\n']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['8', '0', '', '', 'next\n']);
 });
 
 onBench('P13 a helper has its own session and the inherited environment, mask and ignored signals', async (bench) => {
@@ -60,26 +60,26 @@ onBench('P13 a helper has its own session and the inherited environment, mask an
   const own = 'cut -d" " -f 5,6 /proc/$$/stat | tr " " "\\n" | sort -u | sed "s/^$$\\$/leads/"';
   // Not by a shell, which changes its mask.
   supervisor.commit('exec', 1, 4096, 4, 'grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status');
-  assert.equal((await supervisor.expect('helper-ended'))[3], 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n');
+  assert.equal((await supervisor.expect('helper-ended'))[4], 'SigBlk:\t0000000000000800\nSigIgn:\t0000000000011000\n');
   const show = 'tr "\\0" "\\1" </proc/$$/environ; grep "Max open" /proc/$$/limits';
   init.write(`${show}; echo done\n`);
   await init.says('done\n');
   sh(supervisor, 4, show);
-  assert.equal((await supervisor.expect('helper-ended'))[3], init.stdout().slice(3, -5));
+  assert.equal((await supervisor.expect('helper-ended'))[4], init.stdout().slice(3, -5));
   sh(supervisor, 5, own);
-  assert.equal((await supervisor.expect('helper-ended'))[3], 'leads\n');
+  assert.equal((await supervisor.expect('helper-ended'))[4], 'leads\n');
   sh(supervisor, 6, 'for fd in /proc/$$/fd/*; do readlink $fd; done');
-  assert.match((await supervisor.expect('helper-ended'))[3] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
+  assert.match((await supervisor.expect('helper-ended'))[4] ?? '', /^\/dev\/null\n(pipe:\[\d+\])\n\1\n$/);
 });
 
 onBench('init reads and drops output beyond the limit', async (bench) => {
   const { supervisor } = await begin(bench);
   sh(supervisor, 1, 'head -c 10000000 /dev/zero | tr "\\0" x && exit 4', 4096);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'code', '4', 'x'.repeat(4096)]);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', '4', '', '', 'x'.repeat(4096)]);
   sh(supervisor, 2, 'echo abcdef', 3);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['2', 'code', '0', 'abc']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['2', '0', '', '', 'abc']);
   sh(supervisor, 3, 'echo abcdef', 0);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['3', 'code', '0', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['3', '0', '', '', '']);
 });
 
 onBench('init reports the end of a helper that has closed its output', async (bench) => {
@@ -88,8 +88,8 @@ onBench('init reports the end of a helper that has closed its output', async (be
   await waitForFile(bench.path('go'));
   sh(supervisor, 2, 'echo now >go');
   assert.deepEqual([await supervisor.expect('helper-ended'), await supervisor.expect('helper-ended')].sort(), [
-    ['1', 'code', '6', 'before\n'],
-    ['2', 'code', '0', ''],
+    ['1', '6', '', '', 'before\n'],
+    ['2', '0', '', '', ''],
   ]);
 });
 
@@ -100,8 +100,8 @@ onBench('the end of a helper waits for its group, but not for a process that esc
     1,
     'sleep 1000 & echo $!; setsid sh -c "echo out; exec sleep 1000" & while :; do read state </proc/$!/comm; case $state in sleep) break;; esac; done; echo $!',
   );
-  const [id, how, value, output = ''] = await supervisor.expect('helper-ended');
-  assert.deepEqual([id, how, value], ['1', 'code', '0']);
+  const [id, code, signal, , output = ''] = await supervisor.expect('helper-ended');
+  assert.deepEqual([id, code, signal], ['1', '0', '']);
   const [inside, out, escaped] = output.trim().split('\n');
   assert.equal(out, 'out');
   assert.ok(hasEnded(Number(inside)), 'the group is empty');
@@ -115,12 +115,12 @@ onBench('end-helper ends the whole group, and init reports one end', async (benc
   sh(supervisor, 1, 'trap "" TERM HUP INT; sleep 1000 & echo $!; touch up; wait; sleep 1000');
   await waitForFile(bench.path('up'));
   supervisor.commit('end-helper', 2, 'end-helper', 1, 'end-helper', 1);
-  const [id, how, value, output] = await supervisor.expect('helper-ended');
-  assert.deepEqual([id, how, value], ['1', 'signal', '9']);
+  const [id, code, signal, , output] = await supervisor.expect('helper-ended');
+  assert.deepEqual([id, code, signal], ['1', '', '9']);
   assert.ok(hasEnded(Number(output)));
   supervisor.commit('end-helper', 1);
   sh(supervisor, 2, 'echo next');
-  assert.equal((await supervisor.expect('helper-ended'))[3], 'next\n');
+  assert.equal((await supervisor.expect('helper-ended'))[4], 'next\n');
 });
 
 onBench('init never mistakes a helper for the application', async (bench) => {
@@ -129,12 +129,12 @@ onBench('init never mistakes a helper for the application', async (bench) => {
   await waitForFile(bench.path('up'));
   supervisor.commit(...orders({ each: { 15: 15 } }));
   init.write('exit 5\n');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['code', '5']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2, 4), ['5', '']);
   assert.deepEqual(await supervisor.expect('roots-gone'), ['1'], 'and it is no stray');
   process.kill(init.pid, 'SIGTERM');
   assert.equal((await supervisor.expect('signal'))[0], '15', 'there is no process to forward it to');
   supervisor.commit('end-helper', 1);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', 'signal', '9', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['1', '', '9', '', '']);
   assert.ok(!readdirSync(bench.dir).includes('got'));
 });
 
@@ -144,17 +144,17 @@ onBench('init refuses a helper beyond 16 whose end is not acknowledged', async (
   let last = '0';
   const ended = new Set<string>();
   for (let n = 1; n <= 16; n++) {
-    const [, seq = '', , id = '', , , output] = await supervisor.next();
+    const [, seq = '', , id = '', , , , output] = await supervisor.next();
     assert.equal(output, `${id}\n`);
     ended.add(id);
     last = seq;
   }
   assert.equal(ended.size, 16);
   supervisor.commit('exec', 17, 10, 1, 'true', 'exec', 18, 10, 1, 'true');
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['17', 'errno', 'EAGAIN', '']);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['18', 'errno', 'EAGAIN', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['17', '', '', 'EAGAIN', '']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['18', '', '', 'EAGAIN', '']);
   supervisor.commit('ack', last, 'exec', 19, 10, 2, 'echo', 19);
-  assert.deepEqual(await supervisor.expect('helper-ended'), ['19', 'code', '0', '19\n']);
+  assert.deepEqual(await supervisor.expect('helper-ended'), ['19', '0', '', '', '19\n']);
 });
 
 onBench('K01 the next supervisor gets the end of a helper with its output', async (bench) => {
@@ -166,10 +166,10 @@ onBench('K01 the next supervisor gets the end of a helper with its output', asyn
   await supervisor.kill();
   const next = await init.supervisor();
   await next.expect('spawned');
-  assert.deepEqual(await next.expect('helper-ended'), ['2', 'code', '0', 'told\n'], 'it was not acknowledged');
+  assert.deepEqual(await next.expect('helper-ended'), ['2', '0', '', '', 'told\n'], 'it was not acknowledged');
   next.commit('exec', 3, 10, 3, 'sh', '-c', 'echo now >go');
   const ends = [await next.expect('helper-ended'), await next.expect('helper-ended')].sort();
-  assert.deepEqual(ends[0], ['1', 'code', '0', 'before\nafter\n']);
+  assert.deepEqual(ends[0], ['1', '0', '', '', 'before\nafter\n']);
 });
 
 onBench('init ends its helpers and their groups when it leaves', async (bench) => {
@@ -190,8 +190,8 @@ onBench('init alone ends the helpers, and reports them to the next supervisor', 
   await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
   const back = await init.supervisor();
   await back.expect('spawned');
-  const [id, how, value] = await back.expect('helper-ended');
-  assert.deepEqual([id, how, value], ['1', 'signal', '9']);
+  const [id, code, signal] = await back.expect('helper-ended');
+  assert.deepEqual([id, code, signal], ['1', '', '9']);
 });
 
 onBench('1,000 helpers leave no descriptor and no process', async (bench) => {
@@ -199,8 +199,8 @@ onBench('1,000 helpers leave no descriptor and no process', async (bench) => {
   const before = readdirSync(`/proc/${init.pid}/fd`).length;
   for (let id = 1; id <= 1000; id++) {
     supervisor.commit('exec', id, 100, 2, 'echo', id);
-    const [, seq = '', , told, how, code, output] = await supervisor.next();
-    assert.deepEqual([told, how, code, output], [String(id), 'code', '0', `${id}\n`]);
+    const [, seq = '', , told, code, , , output] = await supervisor.next();
+    assert.deepEqual([told, code, output], [String(id), '0', `${id}\n`]);
     supervisor.ack(seq);
   }
   assert.equal(readdirSync(`/proc/${init.pid}/fd`).length, before);

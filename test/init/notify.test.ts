@@ -46,7 +46,7 @@ onBench('init drops and counts a message of a helper, of another process and of 
   const env = { ...process.env, NOTIFY_SOCKET: address, text: 'READY=1' };
   assert.equal(spawnSync('sh', ['-c', SEND], { env }).status, 0);
   supervisor.commit('exec', 1, 4096, 3, 'sh', '-c', `export NOTIFY_SOCKET=${address} text=READY=1; ${SEND}; echo $?`);
-  assert.equal((await supervisor.expect('helper-ended'))[3], '0\n');
+  assert.equal((await supervisor.expect('helper-ended'))[4], '0\n');
   init.write(`export text=$(head -c 4097 /dev/zero | tr '\\0' x); ${SEND}; export text=READY=1; ${STAY} &\n`);
   assert.deepEqual(await notified(supervisor), ['1', '3', 'READY=1']);
   assert.equal(init.stderr().match(/dropped a message to NOTIFY_SOCKET/g)?.length, 1);
@@ -140,7 +140,7 @@ onBench('only the command has the variable, in place of an inherited one', async
   await waitFor('it has one', () => /^NOTIFY_SOCKET=@sexton\/[0-9a-f]{32}$/m.test(init.stdout()));
   assert.doesNotMatch(init.stdout(), /systemd/);
   supervisor.commit('exec', 1, 4096, 3, 'sh', '-c', 'echo $NOTIFY_SOCKET');
-  assert.equal((await supervisor.expect('helper-ended'))[3], '/of/systemd\n');
+  assert.equal((await supervisor.expect('helper-ended'))[4], '/of/systemd\n');
 });
 
 const WATCHDOG_MS = 2_000;

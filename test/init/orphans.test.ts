@@ -20,7 +20,7 @@ onBench(`P01 PID 1 reaps ${COUNT} orphans, and reports none to the supervisor`, 
   const [pid = 0] = childrenOf(init.pid);
   await waitFor('only the application and the supervisor are left', () => childrenOf(pid).length === 2);
   init.process.stdin?.end();
-  assert.equal((await supervisor.expect('exited'))[3], '0');
+  assert.equal((await supervisor.expect('exited'))[2], '0');
   await supervisor.expect('roots-gone');
   supervisor.commit('exit', 5);
   assert.deepEqual(await init.ended, { code: 5, signal: null });

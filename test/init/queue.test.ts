@@ -24,7 +24,7 @@ onBench('a full queue has room for the ends of helpers and of a command', async 
   const ended = new Set<string>();
   let gone = 0;
   for (let acked = 0; ended.size < PLACES || gone === 0; ) {
-    const [name, seq = '', , id = '', , , output] = await supervisor.next();
+    const [name, seq = '', , id = '', , , , output] = await supervisor.next();
     if (name === 'helper-ended') ended.add(`${id} ${output}`);
     if (name === 'roots-gone') gone += 1;
     if (name === 'hello' || Number(seq) - acked < 500) continue;

@@ -31,7 +31,7 @@ onBench('a shell without a trap ends, and what it leaves behind is told at once'
   const { init, supervisor } = await up(bench, `${layServer(bench)}; echo never`);
   rung(supervisor, SIGTERM);
   await init.says('server stops');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', '15', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['', '15', '0']);
   await supervisor.expect('roots-gone');
   assert.deepEqual([await toldOf(supervisor), await toldOf(supervisor)], ['1 first sh', '1 left node']);
 });
@@ -41,7 +41,7 @@ onBench('what ignores the signal is looked through', async (bench) => {
   rung(supervisor, SIGTERM);
   await init.says('server stops');
   assert.match(await toldOf(supervisor), /^1 through node \w*sh$/);
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['3', '', '0']);
 });
 
 onBench('su is looked through, so that its child has the time that it needs', async (bench, t) => {
@@ -50,7 +50,7 @@ onBench('su is looked through, so that its child has the time that it needs', as
   rung(supervisor, SIGTERM);
   await init.says('server stops');
   assert.match(await toldOf(supervisor), /^1 through \w+ su$/);
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '7', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['7', '', '0']);
 });
 
 for (const idler of ['sleep 1000', 'sleep infinity', 'tail -f /dev/null', 'tail --follow /dev/null', 'sleep 10m'])
@@ -59,7 +59,7 @@ for (const idler of ['sleep 1000', 'sleep infinity', 'tail -f /dev/null', 'tail 
     await waitFor('it waits', () => readFileSync(`/proc/${init.pid}/status`, 'utf8') !== '');
     rung(supervisor, SIGTERM);
     await init.says('trapped');
-    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '4', '0']);
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['4', '', '0']);
   });
 
 onBench('a trap has to wait for work: a copy, a short sleep, a child in the background is not told', async (bench) => {
@@ -75,7 +75,7 @@ onBench('a trap has to wait for work: a copy, a short sleep, a child in the back
     await toldOf(supervisor);
     if (name === 'copies') writeFileSync(bench.path('source'), 'all of it\n');
     await init.says('copied');
-    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '6', '0']);
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['6', '', '0']);
     if (name === 'copies') assert.equal(readFileSync(bench.path('copy'), 'utf8'), 'all of it\n');
   }
 });
@@ -94,7 +94,7 @@ onBench('a child that the trap leaves alone is told late, and a pool only in the
   await init.says('server stops');
   await init.says('too late');
   assert.deepEqual([await toldOf(supervisor), await toldOf(supervisor)], ['1 first sh', '1 late node']);
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '5', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['5', '', '0']);
 });
 
 onBench('workers of a parent that was told, and is no shell, have its time', async (bench) => {
@@ -114,7 +114,7 @@ onBench('workers of a parent that was told, and is no shell, have its time', asy
   await init.says('parent waits');
   await init.says('server stops');
   assert.ok(now() >= since + last, 'not before the last moment');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '8', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['8', '', '0']);
 });
 
 onBench('a reader is told when only readers are left, and reads to the end', async (bench) => {
@@ -153,7 +153,7 @@ onBench('KILL is for everything, parents first', async (bench) => {
   const { supervisor } = await up(bench, script);
   await waitForFile(bench.path('away'));
   supervisor.commit('kill', 1, SIGKILL);
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', '9', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['', '9', '0']);
   await supervisor.expect('roots-gone');
 });
 
@@ -184,7 +184,7 @@ onBench('late on, a process that came by exec is told, and none of sexton itself
   supervisor.commit('exec', 1, 0, 2, 'sleep', 0.7);
   rung(supervisor, SIGTERM, 200, 60_000);
   await guest.says('server stops');
-  assert.deepEqual((await supervisor.expect('helper-ended')).slice(1, 3), ['code', '0'], 'the helper was not told');
+  assert.deepEqual((await supervisor.expect('helper-ended')).slice(1, 3), ['0', ''], 'the helper was not told');
   assert.equal(other.stdout(), 'other is up\n', 'another container was not told');
   supervisor.commit('exit', 0);
   await init.ended;
@@ -206,7 +206,7 @@ onBench('HUP, USR1 and USR2 do not end a command that has no use for them, and i
   await waitFor('it is said', () => init.stderr().includes('signal 10'));
   assert.equal(init.stderr().split('handles signal 1:').length, 2);
   init.write('exit 0\n');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '0', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['0', '', '0']);
 });
 
 onBench('a command of another user is reported, and a KILL that is refused ends it for init', async (bench, t) => {
@@ -232,7 +232,7 @@ onBench('a command of another user is reported, and a KILL that is refused ends 
   rung(supervisor, SIGTERM);
   await waitFor('it is said', () => /not permitted to signal sleep \(pid \d+, of user 12346\)/.test(init.stderr()));
   supervisor.commit('kill', 1, SIGKILL);
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['signal', '9', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['', '9', '0']);
   assert.ok(send(Number(pid), 'SIGKILL'), 'it lives');
   await supervisor.expect('roots-gone');
 });

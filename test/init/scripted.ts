@@ -228,7 +228,7 @@ export async function loseSupervisor({ bench, init, supervisor }: Omit<Scene, 'p
 
 /** Lets the supervisor sleep, and waits until init has reaped it. */
 export async function fallAsleep({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>): Promise<void> {
-  supervisor.commit('sleep');
+  supervisor.commit('sleep', '');
   await supervisor.closed();
   await waitFor('init has reaped the supervisor', () => childrenOf(init.pid).length === 1);
 }

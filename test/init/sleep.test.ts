@@ -63,8 +63,8 @@ async function settled(supervisor: Supervisor, init: Init, signal: number): Prom
 /** The next supervisor, and what has woken it; it knows what the last one knew. */
 async function woken({ init }: Stage): Promise<{ readonly next: Supervisor; readonly why: string }> {
   const next = await init.supervisor();
-  const [, , , , hasMemo, memo, why = ''] = next.hello;
-  assert.deepEqual([hasMemo, memo], ['1', 'before']);
+  const [, , , , memo, why = ''] = next.hello;
+  assert.equal(memo, 'before');
   return { next, why };
 }
 
@@ -132,11 +132,11 @@ eachBuild('P15 a signal and the end of the child wake the supervisor, and each i
   const { next, why } = await woken(stage);
   assert.equal(why, 'event');
   assert.deepEqual((await next.expect('signal'))[0], String(SIGUSR2));
-  next.commit('ack', 3, ...watch(stage.dir), 'sleep');
+  next.commit('ack', 3, ...watch(stage.dir), 'sleep', '');
   await next.closed();
   stage.init.write('exit 6\n');
   const { next: last } = await woken(stage);
-  assert.deepEqual((await last.expect('exited')).slice(2, 4), ['code', '6']);
+  assert.deepEqual((await last.expect('exited')).slice(2, 4), ['6', '']);
   await last.expect('roots-gone');
   last.commit('exit', 6);
   assert.deepEqual(await stage.init.ended, { code: 6, signal: null });
@@ -149,7 +149,7 @@ eachBuild(
     const sleepers = async (): Promise<readonly string[]> => [
       ...(await readSleepers(stage.dir, ['web', 'main', 'gone'])),
     ];
-    const shown = ['asleep-at', `${stage.dir}/web`, 'sleep'];
+    const shown = ['sleep', `${stage.dir}/web`];
     stage.supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${stage.init.pid}`, '-f', '/dev/null', ...shown);
     await settled(stage.supervisor, stage.init, SIGUSR1);
     assert.deepEqual(await sleepers(), [], 'a helper runs: it is not let go');
@@ -215,14 +215,14 @@ for (const [why, does] of Object.entries(REFUSALS)) {
     const stage = await watching(t, build);
     await does(stage);
     const { supervisor, init, dir } = stage;
-    supervisor.commit('sleep', 'memo', 'later', 'listen', `${dir}/.applied`);
+    supervisor.commit('sleep', '', 'memo', 'later', 'listen', `${dir}/.applied`);
     await waitFor('it is applied', () => existsSync(`${dir}/.applied`));
     send(init.pid, SIGUSR1);
     await supervisor.expect('signal');
     // It is the same one, and goes on.
     assert.ok(!hasEnded(supervisor.about.pid));
     await supervisor.kill();
-    const [, , , , , memo, wokenBy] = (await init.supervisor()).hello;
+    const [, , , , memo, wokenBy] = (await init.supervisor()).hello;
     assert.deepEqual([memo, wokenBy], ['later', '']);
   });
 }
@@ -238,11 +238,11 @@ eachBuild('P15 init applies a commit that follows sleep, and wakes the next supe
   const { supervisor, init, dir } = await watching(t, build);
   // A supervisor sends this if it tries to sleep once more before init has read that it may.
   const frames = [
-    ['commit', 'sleep'],
+    ['commit', 'sleep', ''],
     ['commit', 'memo', 'behind', ...watch(dir)],
   ].map(encodeFrame);
   supervisor.raw(Buffer.concat(frames));
-  const [, , , , , memo, why] = (await init.supervisor()).hello;
+  const [, , , , memo, why] = (await init.supervisor()).hello;
   assert.equal(memo, 'behind');
   assert.equal(why, 'commit');
 });

@@ -74,7 +74,7 @@ onBench('init starts the application at once when nothing on the command line ca
   for (const words of AT_ONCE) {
     const { init, supervisor } = await attend(bench, words);
     assert.equal((await supervisor.expect('spawned'))[0], '1', words.join(' '));
-    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '3', '0'], words.join(' '));
+    assert.deepEqual((await supervisor.expect('exited')).slice(2), ['3', '', '0'], words.join(' '));
     await supervisor.expect('roots-gone');
     supervisor.commit('exit', 0);
     await init.ended;

@@ -13,8 +13,8 @@ const { SIGUSR1, SIGUSR2 } = constants.signals;
 const PARTIAL = encodeFrame(['commit', 'ack', '1', 'memo', 'never', 'kill', '1', '9', 'exit', '3']);
 
 onBench('hello has the version, an id of this start, and no memo yet', async (bench) => {
-  const [version, hostId, startedAt, pid1, hasMemo, memo] = (await bench.start(REFUSED).supervisor()).hello;
-  assert.deepEqual([version, pid1, hasMemo, memo], ['1', '0', '0', '']);
+  const [version, hostId, startedAt, pid1, memo] = (await bench.start(REFUSED).supervisor()).hello;
+  assert.deepEqual([version, pid1, memo], ['1', '0', '']);
   assert.match(hostId ?? '', /^[0-9a-f]{32}$/);
   assert.match(startedAt ?? '', /^[1-9][0-9]*$/);
 });
@@ -33,7 +33,7 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
   await first.kill();
 
   const second = await init.supervisor();
-  assert.deepEqual(second.hello, [...hello.slice(0, 4), '1', memo, ...hello.slice(6, -2), 'signal 9', '1']);
+  assert.deepEqual(second.hello, [...hello.slice(0, 4), memo, ...hello.slice(5, -2), 'signal 9', '1']);
   assert.deepEqual(await second.next(), signal);
   assert.deepEqual(await second.next(), later);
   const cleared = encodeFrame(['commit', 'ack', later[1] ?? '', 'memo', '']);
@@ -41,11 +41,11 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
   await hasPassed(bench, second, cleared.length);
   init.write('exit 6\n');
   const exited = await second.next();
-  assert.deepEqual([exited[0], exited[5], exited[6]], ['exited', 'code', '6']);
+  assert.deepEqual([exited[0], exited[5], exited[6]], ['exited', '6', '']);
   await second.kill();
 
   const third = await init.supervisor();
-  assert.deepEqual(third.hello, [...hello.slice(0, 4), '1', '', ...hello.slice(6, -2), 'signal 9', '1']);
+  assert.deepEqual(third.hello, [...hello.slice(0, -2), 'signal 9', '1']);
   assert.deepEqual(await third.next(), exited);
   await third.expect('roots-gone');
   third.commit('exit', 6);
@@ -55,7 +55,7 @@ onBench('P12 the next supervisor gets the unacknowledged events and the last mem
 onBench('hello has the count of OOM kills from before an application that was started at once', async (bench) => {
   const kills = readOomKills();
   const init = bench.start(['--graveyard', '/graveyard', '--', ...AGENT]);
-  assert.equal((await init.supervisor()).hello[7], kills === undefined ? '' : String(kills));
+  assert.equal((await init.supervisor()).hello[6], kills === undefined ? '' : String(kills));
 });
 
 onBench('hello counts the supervisors that a KILL has ended since the last commit', async (bench) => {
@@ -83,7 +83,7 @@ for (const length of [1, 3, 4, 5, 12, PARTIAL.length - 1]) {
     await supervisor.kill();
 
     const next = await init.supervisor();
-    assert.equal(next.hello[5], 'whole');
+    assert.equal(next.hello[4], 'whole');
     assert.deepEqual([(await next.next())[1], (await next.next())[1]], ['1', '2'], 'nothing was acknowledged');
     init.write('echo alive\n');
     await init.says('alive');
@@ -101,7 +101,7 @@ onBench('P12 init applies a whole commit although its supervisor died right afte
   await waitFor('the supervisor is dead', () => hasEnded(supervisor.about.pid));
   send(init.pid, 'SIGCONT');
   const next = await init.supervisor();
-  assert.deepEqual(next.hello.slice(4, 7), ['1', 'last words', '']);
+  assert.deepEqual(next.hello.slice(4, 6), ['last words', '']);
   assert.deepEqual(next.hello.slice(-2), ['signal 9', '1']);
   const [name, seq] = await next.next();
   assert.deepEqual([name, seq], ['signal', '2']);
@@ -112,7 +112,7 @@ onBench('P12 the application does not notice the deaths of its supervisors', asy
   let pid: string | undefined;
   for (let round = 0; round < 5; round++) {
     const supervisor = await init.supervisor();
-    assert.equal(supervisor.hello[5], round === 0 ? '' : String(round - 1));
+    assert.equal(supervisor.hello[4], round === 0 ? '' : String(round - 1));
     const [, spawned] = await supervisor.expect('spawned');
     pid ??= spawned;
     assert.equal(spawned, pid);
@@ -127,7 +127,7 @@ onBench('P12 the application does not notice the deaths of its supervisors', asy
 onBench('a repeated spawn does nothing', async (bench) => {
   const { init, supervisor } = await begin(bench);
   init.write('exit 4\n');
-  assert.equal((await supervisor.expect('exited'))[3], '4');
+  assert.equal((await supervisor.expect('exited'))[2], '4');
   await supervisor.expect('roots-gone');
   supervisor.commit(...[1, 3, 2, 3].flatMap((id) => ['spawn', id, 0, 1, 'true']));
   assert.equal((await supervisor.expect('spawned'))[0], '3');

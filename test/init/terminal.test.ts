@@ -36,7 +36,7 @@ onBench('P05 K12 Ctrl-C reaches the application once, and init not at all', asyn
   init.write(CTRL_C);
   await init.says('int 1');
   init.write('end\n');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '1', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['1', '', '0']);
   assert.equal(foregroundOf(supervisor.about.ppid), supervisor.about.ppid, 'the foreground is ours again');
   await supervisor.expect('roots-gone');
   supervisor.commit('exit', 9);
@@ -53,7 +53,7 @@ onBench('P14 K12 as PID 1 on a terminal: Ctrl-C reaches the application once', a
   init.write(CTRL_C);
   await init.says('int 1');
   init.write('end\n');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '1', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['1', '', '0']);
   await supervisor.expect('roots-gone');
   supervisor.commit('exit', 9);
   assert.equal((await init.ended).code, 9);

@@ -85,7 +85,7 @@ describe('Sleeper', () => {
     assert.deepEqual([looks.length, commands], [1, []]);
     looks[0]?.();
     for (let turn = 0; turn < 5; turn++) await nextTurn();
-    assert.deepEqual(commands, ['asleepAt', 'sleep']);
+    assert.deepEqual(commands, ['sleep']);
     sleeper.close();
   });
 

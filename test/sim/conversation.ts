@@ -275,7 +275,8 @@ export function converse(seed: number): Conversation {
     const owesSinceMs = container.queue[0]?.atMs ?? Number.POSITIVE_INFINITY;
     const owes = world.agenda.monoMs - owesSinceMs > OWED_MS;
     const acks = owes || dice.chance(0.85);
-    const sleeps = (): void => commit(dice.chance(0.6) ? [{ type: 'sleep' }] : [watch(), { type: 'sleep' }], acks);
+    const sleep = { type: 'sleep', path: '' } as const;
+    const sleeps = (): void => commit(dice.chance(0.6) ? [sleep] : [watch(), sleep], acks);
     const watches = (): void => commit([watch()], acks);
     const spawns = (): void => {
       if (!isGone) return;

@@ -42,7 +42,6 @@ static void store_memo(struct memo *memo, const struct operation *op) {
   release_if_large(memo->bytes, memo->length);
   memcpy(memo->bytes, op->text, op->length);
   memo->length = op->length;
-  memo->exists = true;
 }
 
 static void spawn_if_not_stopped(struct init *init, const struct operation *op) {
@@ -98,8 +97,9 @@ static void apply(struct init *init, const struct operation *op) {
       return connect_contact(&init->contacts, op->id, op->text);
     case OP_HANG_UP:
       return hang_up(find_contact(&init->contacts, op->id));
-    case OP_ASLEEP_AT:
-      return show_asleep(&init->sleep, op->text);
+    case OP_SLEEP:
+      if (op->length > 0) show_asleep(&init->sleep, op->text);
+      return;
     case OP_PREPARED_ENDS:
       return set_prepared_ends(&init->reflexes, op);
     case OP_END_WITH:
@@ -108,7 +108,6 @@ static void apply(struct init *init, const struct operation *op) {
       return open_notifications(init, op->index, op->wait_ms);
     case OP_WATCHDOG:
       return set_watchdog(&init->notifications.watchdog, op->id, op->wait_ms);
-    case OP_SLEEP: /* these two follow when all of the commit is applied */
     case OP_EXIT:
       return;
   }

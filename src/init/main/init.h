@@ -31,7 +31,6 @@ struct self {
 
 /* What the supervisor leaves for the next one. */
 struct memo {
-  bool exists;
   size_t length;
   char *bytes;
 };

@@ -100,9 +100,8 @@ const char *start_supervisor(struct init *init) {
   if (pid == -1) return "no process can be started, the limit of processes may be reached";
   init->queue.sent = 0;
   connection->out_used = encode_hello(connection->out, init->self.host_id, init->self.started_at, init->self.is_pid1,
-                                      init->memo.bytes, init->memo.length, init->memo.exists, init->sleep.why,
-                                      supervisor->oom_kills, init->in.form.why[0], supervisor->ended,
-                                      supervisor->killed);
+                                      init->memo.bytes, init->memo.length, init->sleep.why, supervisor->oom_kills,
+                                      init->in.form.why[0], supervisor->ended, supervisor->killed);
   init->sleep.why[0] = supervisor->ended[0] = 0;
   return NULL;
 }

@@ -41,14 +41,14 @@ static const struct {
     [EV_ORDERED] = {"ordered", "irvapnw"},
     [EV_SPAWNED] = {"spawned", "ip"},
     [EV_SPAWN_FAILED] = {"spawn-failed", "ie"},
-    [EV_EXITED] = {"exited", "ipCvf"},
-    [EV_KILLED] = {"exited", "ipSvf"},
+    [EV_EXITED] = {"exited", "ipv-f"},
+    [EV_KILLED] = {"exited", "ip-vf"},
     [EV_END_WRITTEN] = {"end-written", "ipvw"},
     [EV_ROOTS_GONE] = {"roots-gone", "i"},
     [EV_TOLD] = {"told", "ivnpyNO"},
-    [EV_HELPER_EXITED] = {"helper-ended", "iCvo"},
-    [EV_HELPER_KILLED] = {"helper-ended", "iSvo"},
-    [EV_HELPER_FAILED] = {"helper-ended", "iEeo"},
+    [EV_HELPER_EXITED] = {"helper-ended", "iv--o"},
+    [EV_HELPER_KILLED] = {"helper-ended", "i-v-o"},
+    [EV_HELPER_FAILED] = {"helper-ended", "i--eo"},
     [EV_NOTIFIED] = {"notified", "ivo"},
     [EV_SILENT] = {"silent", "i"},
 };
@@ -82,7 +82,7 @@ static char *put_field(char *at, char field, const struct event *event) {
     case 'w':
       return put_number(at, (uint64_t)event->wall);
     default:
-      return put_text(at, field == 'C' ? "code" : field == 'S' ? "signal" : "errno");
+      return put_text(at, "");
   }
 }
 
@@ -96,13 +96,12 @@ size_t encode_event(char *out, const struct event *event, const char *output, si
 }
 
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo, const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed) {
+                    const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed) {
   char *at = put_text(out + FRAME_HEADER_BYTES, "hello");
   at = put_text(at, "1");
   at = put_text(at, host_id);
   at = put_number(at, (uint64_t)started_at);
   at = put_text(at, pid1 ? "1" : "0");
-  at = put_text(at, has_memo ? "1" : "0");
   at = put_bytes(at, memo, memo_length);
   at = put_text(at, why);
   at = oom_kills < 0 ? put_text(at, "") : put_number(at, (uint64_t)oom_kills);

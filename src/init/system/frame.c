@@ -145,8 +145,7 @@ static const struct {
     [OP_WATCH] = {"watch", "W"},
     [OP_CONNECT] = {"connect", "il"},
     [OP_HANG_UP] = {"hang-up", "i"},
-    [OP_SLEEP] = {"sleep", ""},
-    [OP_ASLEEP_AT] = {"asleep-at", "p"},
+    [OP_SLEEP] = {"sleep", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
     [OP_END_WITH] = {"end-with", "inbhdsw"},
     [OP_NOTIFY] = {"notify", "bd"},
@@ -154,9 +153,8 @@ static const struct {
     [OP_EXIT] = {"exit", "c"},
 };
 
-/* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
-static bool next_path(struct fields *fields, size_t most, struct operation *op) {
-  return next_field(fields, &op->text, &op->length) && op->length > 0 && op->length <= most;
+static bool next_text(struct fields *fields, size_t most, struct operation *op) {
+  return next_field(fields, &op->text, &op->length) && op->length <= most;
 }
 
 static bool decode_field(char field, struct fields *fields, struct operation *op) {
@@ -178,15 +176,16 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
     case 'i':
       return next_number(fields, 1, MAX_NUMBER, &op->id);
     case 'l':
-      return next_path(fields, MAX_SOCKET_PATH_BYTES, op);
+      /* An empty path would bind an abstract socket of the kernel's choice: unix(7), "autobind". */
+      return next_text(fields, MAX_SOCKET_PATH_BYTES, op) && op->length > 0;
     case 'm':
-      return next_field(fields, &op->text, &op->length) && op->length <= MAX_MEMO_BYTES;
+      return next_text(fields, MAX_MEMO_BYTES, op);
     case 'n':
       return next_u32(fields, MAX_MAINS, &op->limit);
     case 'o':
       return next_u32(fields, MAX_OUTPUT_BYTES, &op->limit);
     case 'p':
-      return next_path(fields, MAX_FRAME_BYTES, op);
+      return next_text(fields, MAX_DIRECTORY_BYTES, op);
     case 'q':
       return next_number(fields, 0, MAX_NUMBER, &op->seq);
     case 's':

@@ -24,8 +24,9 @@ enum {
 };
 
 enum operation_kind {
-  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
-  OP_HANG_UP, OP_SLEEP, OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
+  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO,
+  OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT, OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY,
+  OP_WATCHDOG, OP_EXIT,
 };
 
 /* What a row is for: when it is carried out, and what init does then. */
@@ -68,7 +69,7 @@ struct operation {
                             notify, all?; signal-to: group, or first process */
   uint32_t limit;        /* exec; end-with: how many mains have to be gone */
   uint32_t code, holds;  /* exit; end-with */
-  const char *text;      /* memo, listen, connect, asleep-at, and the first of `count` words; watch: all of its strings */
+  const char *text;      /* memo, listen, connect, sleep, and the first of `count` words; watch: all of its strings */
   size_t length;         /* the length of text */
   struct orders orders;
   int64_t wait_ms;     /* prepared-ends, end-with, notify, watchdog; NEVER: none */
@@ -130,7 +131,7 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
  */
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
-                    bool has_memo, const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed);
+                    const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed);
 /* `watching` or `contact`; `error` is an errno, or 0. */
 size_t encode_answer(char *out, const char *name, uint64_t number, int error);
 /* `names` are NUL-terminated, one behind the other. */

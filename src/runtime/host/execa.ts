@@ -147,7 +147,6 @@ export class ExecaHost implements Host {
       case 'connect':
       case 'hangUp':
       case 'sleep':
-      case 'asleepAt':
         // Out of reach, as `limits` says.
         return;
       case 'preparedEnds':

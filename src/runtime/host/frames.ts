@@ -1,43 +1,191 @@
 /**
  * The frames between sexton-init and the supervisor, as `src/init/protocol.md` describes them: a 32-bit little-endian
- * length, then fields that each end with NUL. This is the supervisor's side: it encodes commits and decodes `hello` and
- * events. Whatever breaks a bound is a `ProtocolError`, in both directions. Init would end the connection over it, so
- * it is refused here, where the stack shows the caller.
+ * length, then fields that each end with NUL. `OPERATIONS` and `EVENTS` have a row for each operation and each event:
+ * its name, and its fields in the order of the protocol.
+ *
+ * Whatever breaks a bound is a `ProtocolError`, in both directions. Init would end the connection over it, so it is
+ * refused here, where the stack shows the caller.
  */
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
 import type { Order } from '../../core/orders.ts';
-import { ROWS, TOLD_WHY } from '../../core/state/events.ts';
+import { ROWS, type Row, TOLD_WHY, type Told } from '../../core/state/events.ts';
+import {
+  FLAG,
+  list,
+  number,
+  optional,
+  ProtocolError,
+  pattern,
+  quote,
+  type Reader,
+  TIME,
+  text,
+  type Writer,
+} from './fields.ts';
 import type { Commit, Hello, HostCommand, HostEvent, HostNews } from './host.ts';
 
-const PROTOCOL_VERSION = 1;
+export { ProtocolError };
+
+const PROTOCOL_VERSION = '1';
 export const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_MEMO_BYTES = 65_536;
 /** Quiet names and sockets of one `watch`. */
 export const MAX_QUIET = 128;
 export const MAX_WATCHED = 128;
-const MAX_DIRECTORY_BYTES = 4095;
 /** All words of the prepared ends: the paths, and the texts of all ends. */
 export const MAX_PREPARED_BYTES = 65_536;
-
+/** As much of a helper's output as a line of the log can carry. */
+export const MAX_OUTPUT_BYTES = 4096;
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;
-/** Exit codes, and behind them the ends by signals. */
-const MAX_END = SIGNAL_EXIT + MAX_SIGNAL;
-const MAX_PID = 2 ** 31 - 1;
-const MAX_ID = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
 
-export class ProtocolError extends Error {
-  override readonly name = 'ProtocolError';
+const SEQUENCE = number('sequence', 1, Number.MAX_SAFE_INTEGER);
+const INSTANT = number('time', 0, Number.MAX_SAFE_INTEGER);
+const NANOSECONDS = pattern('wall clock', /^[1-9][0-9]{0,18}$/);
+const CHILD = number('child id', 1, MAX_INT);
+const CHILD_OR_0 = number('child id', 0, MAX_INT);
+const HELPER = number('helper id', 1, MAX_INT);
+const ORDER = number('number', 1, MAX_INT);
+const COUNT = number('count', 0, MAX_INT);
+const PID = number('pid', 1, MAX_INT);
+const PID_OR_0 = number('pid', 0, MAX_INT);
+const SIGNAL = number('signal', 1, MAX_SIGNAL);
+const CODE = number('exit code', 0, 255);
+const ERRNO = pattern('errno', /^(?:E[A-Z0-9]+|[0-9]+)$/);
+const REASON = pattern<Told['why']>('reason', new RegExp(`^(?:${TOLD_WHY.join('|')})$`));
+const ROW = pattern<Row>('row', new RegExp(`^(?:${ROWS.join('|')})$`));
+const SIGNAL_OR_0 = number('signal', 0, MAX_SIGNAL);
+const TEXT = text('text', MAX_FRAME_BYTES);
+const ARGUMENT = text('argument', MAX_FRAME_BYTES);
+const PREPARED = text('prepared text', MAX_PREPARED_BYTES);
+const PATH = text('path', 4095);
+const NAME = text('name', MAX_NAME);
+
+const SOCKET = {
+  write: (path: string): string => {
+    // An empty path would bind a name of the kernel's choice: unix(7), "autobind".
+    if (path === '') throw new ProtocolError('cannot send an empty socket path');
+    return text('socket path', MAX_SOCKET_PATH_BYTES).write(path);
+  },
+};
+
+const TABLE: Writer<Readonly<Record<number, number>>> = {
+  write: (table) => {
+    const pairs = Object.entries(table);
+    return [String(pairs.length), ...pairs.flatMap(([from, to]) => [SIGNAL.write(Number(from)), SIGNAL.write(to)])];
+  },
+};
+
+type Command<T> = Extract<HostCommand, { type: T }>;
+
+/** In the order of the fields. */
+type Writers<T> = { readonly [K in keyof T]: Writer<T[K]> };
+
+/** A function writes fields of which the command has no keys in the same order. */
+type Operation<C> = readonly [name: string, fields: Writers<Omit<C, 'type'>> | ((command: C) => readonly string[])];
+
+const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> } = {
+  spawn: ['spawn', { id: CHILD, program: { write: programFields } }],
+  kill: ['kill', { id: CHILD, signal: SIGNAL }],
+  stop: ['stop', { id: CHILD, signal: SIGNAL, lateMs: TIME, lastMs: TIME }],
+  orders: ['orders', { id: CHILD, stopSignals: list(SIGNAL), rows: { write: rowsFields } }],
+  signalTo: ['signal-to', { id: CHILD, to: { write: (to) => FLAG.write(to === 'first') } }],
+  due: ['due', { atMs: TIME }],
+  listen: ['listen', { path: SOCKET }],
+  exec: ['exec', { id: HELPER, outputLimit: number('output limit', 0, MAX_OUTPUT_BYTES), argv: list(ARGUMENT) }],
+  endHelper: ['end-helper', { id: HELPER }],
+  parentDeath: ['parent-death', { signal: SIGNAL }],
+  tellReaped: ['tell-reaped', {}],
+  notify: ['notify', { all: FLAG, watchdogMs: TIME }],
+  watchdog: ['watchdog', { id: CHILD, ms: TIME }],
+  watch: ['watch', watchFields],
+  connect: ['connect', { number: ORDER, path: SOCKET }],
+  hangUp: ['hang-up', { number: ORDER }],
+  sleep: ['sleep', { path: PATH }],
+  preparedEnds: ['prepared-ends', preparedEndFields],
+  endWith: [
+    'end-with',
+    {
+      id: CHILD,
+      needed: number('number of mains', 0, MAX_MAINS_HEARD),
+      endsWithLost: FLAG,
+      holds: FLAG,
+      lingerMs: { write: (ms) => TIME.write(ms || undefined) },
+      signal: SIGNAL,
+      mains: { write: (mains) => list(TEXT).write(mains.flatMap(({ hostId, path }) => [hostId, SOCKET.write(path)])) },
+    },
+  ],
+  exit: ['exit', { code: CODE }],
+};
+
+function rowsFields(rows: readonly Order[]): readonly string[] {
+  return [COUNT.write(rows.length), ...rows.flatMap((row) => [row.when, ...[rowFields(row)].flat()])];
 }
 
-export function encodeCommit(commit: Commit): Buffer {
-  const fields = ['commit'];
-  if (commit.ack !== undefined) fields.push('ack', integer('ack', commit.ack, 0, Number.MAX_SAFE_INTEGER));
-  if (commit.memo !== undefined) fields.push('memo', text('memo', commit.memo, MAX_MEMO_BYTES));
-  for (const command of commit.commands) fields.push(...commandFields(command));
-  return encodeFrame(fields);
+function rowFields(row: Order): string | readonly string[] {
+  switch (row.when) {
+    case 'each':
+    case 'first':
+      return TABLE.write(row.table);
+    case 'unheard':
+      return [TIME.write(row.ms), SIGNAL_OR_0.write(row.signal ?? 0)];
+    case 'lost':
+      return [TIME.write(row.atMs), SIGNAL_OR_0.write(row.signal ?? 0)];
+    case 'grace':
+    case 'mains-grace':
+      return TIME.write(row.ms);
+    case 'deadline':
+    case 'leave':
+      return TIME.write(row.atMs);
+    default:
+      return row satisfies never;
+  }
+}
+
+function programFields({ fromIndex, argv }: Command<'spawn'>['program']): readonly string[] {
+  return fromIndex > 0 ? [COUNT.write(fromIndex), '0'] : ['0', ...list(ARGUMENT).write(argv)];
+}
+
+function watchFields({ number: order, dir, ownName, quiet, sockets }: Command<'watch'>): readonly string[] {
+  const counts = [
+    number('names', 0, MAX_QUIET).write(quiet.length),
+    number('sockets', 0, MAX_WATCHED).write(sockets.length),
+  ];
+  const names = [ownName, ...quiet].map(NAME.write);
+  return [ORDER.write(order), ...counts, PATH.write(dir), ...names, ...sockets.map(SOCKET.write)];
+}
+
+function preparedEndFields(command: Command<'preparedEnds'>): readonly string[] {
+  const { id, signal, patienceMs, path, evidence, ends } = command;
+  const files = [PATH.write(path), PATH.write(evidence?.path ?? ''), FLAG.write(evidence?.isNamed === true)];
+  const words = ends.flatMap((end) => [
+    end.prelude,
+    number('end', 0, SIGNAL_EXIT + MAX_SIGNAL).write(end.from),
+    number('end', end.from, SIGNAL_EXIT + MAX_SIGNAL).write(end.to),
+    FLAG.write(end.final),
+    end.code === 'same' ? '256' : end.code === undefined ? '257' : CODE.write(end.code),
+    ...[end.text, end.log, end.evidence].map(PREPARED.write),
+  ]);
+  const all = words.length === 0 ? [] : [...files, ...words];
+  return [CHILD.write(id), SIGNAL.write(signal), TIME.write(patienceMs), ...list(TEXT).write(all)];
+}
+
+export function encodeCommit({ ack, memo, commands }: Commit): Buffer {
+  const words = ['commit'];
+  if (ack !== undefined) words.push('ack', number('ack', 0, Number.MAX_SAFE_INTEGER).write(ack));
+  if (memo !== undefined) words.push('memo', text('memo', MAX_MEMO_BYTES).write(memo));
+  for (const command of commands) words.push(...operationFields(command));
+  return encodeFrame(words);
+}
+
+function operationFields<C extends HostCommand>(command: C): readonly string[] {
+  const [name, fields] = OPERATIONS[command.type] as unknown as Operation<C>;
+  if (typeof fields === 'function') return [name, ...fields(command)];
+  const writers = Object.entries(fields) as [keyof C, Writer<unknown>][];
+  return [name, ...writers.flatMap(([key, field]) => field.write(command[key]))];
 }
 
 export function encodeFrame(fields: readonly string[]): Buffer {
@@ -78,295 +226,83 @@ export class FrameReader {
   }
 }
 
-export function decodeHello(fields: readonly string[]): Hello {
-  const [name, version, hostId = ''] = fields;
+const HELLO: Required<Readers<Hello>> = {
+  hostId: pattern('host id', /^[0-9a-f]{32}$/),
+  startedAt: INSTANT,
+  isPid1: FLAG,
+  memo: optional(TEXT),
+  wokenBy: optional(TEXT),
+  oomKills: optional(INSTANT),
+  whyNode: optional(TEXT),
+  ended: optional(TEXT),
+  killed: INSTANT,
+};
+
+const ANSWER = { number: ORDER, errno: optional(ERRNO) };
+
+type Readers<T> = { readonly [K in keyof T]: Reader<T[K]> };
+
+/** The fields of each event stand behind its sequence and time. */
+const EVENTS: {
+  readonly [T in HostEvent['type']]: readonly [
+    name: string,
+    Readers<Omit<Extract<HostEvent, { type: T }>, 'type' | 'seq' | 'at'>>,
+  ];
+} = {
+  signal: ['signal', { signal: SIGNAL, senderPid: PID_OR_0, fromTerminal: FLAG }],
+  ordered: [
+    'ordered',
+    {
+      ...{ id: CHILD, row: ROW, signal: SIGNAL_OR_0, as: SIGNAL },
+      ...{ senderPid: PID_OR_0, receiverPid: PID_OR_0, wall: NANOSECONDS },
+    },
+  ],
+  spawned: ['spawned', { id: CHILD, pid: PID }],
+  spawnFailed: ['spawn-failed', { id: CHILD, errno: ERRNO }],
+  exited: ['exited', { id: CHILD, pid: PID, code: optional(CODE), signal: optional(SIGNAL), core: FLAG }],
+  rootsGone: ['roots-gone', { id: CHILD }],
+  told: ['told', { id: CHILD, signal: SIGNAL, count: PID, pid: PID, why: REASON, name: TEXT, of: TEXT }],
+  endWritten: ['end-written', { id: CHILD, pid: PID, code: CODE, wall: NANOSECONDS }],
+  helperEnded: [
+    'helper-ended',
+    { id: HELPER, code: optional(CODE), signal: optional(SIGNAL), errno: optional(ERRNO), output: TEXT },
+  ],
+  notified: ['notified', { id: CHILD_OR_0, dropped: COUNT, text: TEXT }],
+  silent: ['silent', { id: CHILD }],
+};
+
+export function decodeHello([name, version, ...words]: readonly string[]): Hello {
   if (name !== 'hello') throw new ProtocolError(`cannot read frame ${quote(name)}: hello has to come first`);
-  if (version !== String(PROTOCOL_VERSION)) {
-    throw new ProtocolError(
-      `cannot talk to sexton-init: it speaks version ${quote(version)} of the protocol, this supervisor version ` +
-        `${PROTOCOL_VERSION}; install both from the same release`,
-    );
-  }
-  count(fields, 12);
-  if (!/^[0-9a-f]{32}$/.test(hostId)) throw new ProtocolError(`cannot read hello: host id ${quote(hostId)}`);
-  const startedAt = number(fields, 3, 0, Number.MAX_SAFE_INTEGER);
-  const isPid1 = flag(fields, 4);
-  const memo = flag(fields, 5) ? fields[6] : undefined;
-  if (memo === undefined && fields[6] !== '') throw new ProtocolError('cannot read hello: its memo is declared absent');
-  const wokenBy = fields[7] === '' ? undefined : fields[7];
-  const oomKills = fields[8] === '' ? undefined : number(fields, 8, 0, Number.MAX_SAFE_INTEGER);
-  const whyNode = fields[9] === '' ? undefined : fields[9];
-  const ended = fields[10] === '' ? undefined : fields[10];
-  const killed = number(fields, 11, 0, Number.MAX_SAFE_INTEGER);
-  return { hostId, startedAt, memo, isPid1, wokenBy, oomKills, whyNode, ended, killed };
+  if (version === PROTOCOL_VERSION) return readFields(name, HELLO, words);
+  throw new ProtocolError(
+    `cannot talk to sexton-init: it speaks version ${quote(version)} of the protocol, this supervisor version ` +
+      `${PROTOCOL_VERSION}; install both from the same release`,
+  );
 }
 
 /** undefined: the frame is that of an event. */
-export function decodeNews(fields: readonly string[]): HostNews | undefined {
-  const [name, ...names] = fields;
-  if (name === 'changed') return { type: 'changed', names };
+export function decodeNews([name, ...words]: readonly string[]): HostNews | undefined {
+  if (name === 'changed') return { type: name, names: words };
   if (name !== 'watching' && name !== 'contact') return undefined;
-  count(fields, 3);
-  const errno = fields[2] === '' ? undefined : errnoFrom(fields[2]);
-  return { type: name, number: number(fields, 1, 1, MAX_ID), errno };
+  return { type: name, ...readFields(name, ANSWER, words) };
 }
 
-export function decodeEvent(fields: readonly string[]): HostEvent {
-  const base = (length: number): { seq: number; at: number } => {
-    count(fields, length);
-    return { seq: number(fields, 1, 1, Number.MAX_SAFE_INTEGER), at: number(fields, 2, 0, Number.MAX_SAFE_INTEGER) };
-  };
-  const signalAt = (index: number): number => number(fields, index, 1, MAX_SIGNAL);
-  const idAt = (index: number): number => number(fields, index, 1, MAX_ID);
-  switch (fields[0]) {
-    case 'signal': {
-      const event = {
-        type: 'signal',
-        ...base(6),
-        signal: signalAt(3),
-        senderPid: number(fields, 4, 0, MAX_PID),
-      } as const;
-      return { ...event, fromTerminal: flag(fields, 5) };
-    }
-    case 'ordered': {
-      const event = { type: 'ordered', ...base(10), id: idAt(3), signal: number(fields, 5, 0, MAX_SIGNAL) } as const;
-      const row = ROWS.find((one) => one === fields[4]);
-      if (row === undefined)
-        throw new ProtocolError(`cannot read a row from ${quote(fields[4])}: no orders have this one`);
-      const pids = { senderPid: number(fields, 7, 0, MAX_PID), receiverPid: number(fields, 8, 0, MAX_PID) };
-      return { ...event, row, as: signalAt(6), ...pids, wall: nanoseconds(fields[9]) };
-    }
-    case 'spawned':
-      return { type: 'spawned', ...base(5), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) };
-    case 'spawn-failed': {
-      const event = { type: 'spawnFailed', ...base(5), id: idAt(3) } as const;
-      return { ...event, errno: errnoFrom(fields[4]) };
-    }
-    case 'exited': {
-      const event = { type: 'exited', ...base(8), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
-      return { ...event, ...exitAt(fields, 5), core: flag(fields, 7) };
-    }
-    case 'end-written': {
-      const event = { type: 'endWritten', ...base(7), id: idAt(3), pid: number(fields, 4, 1, MAX_PID) } as const;
-      return { ...event, code: number(fields, 5, 0, 255), wall: nanoseconds(fields[6]) };
-    }
-    case 'roots-gone':
-      return { type: 'rootsGone', ...base(4), id: idAt(3) };
-    case 'told': {
-      const event = { type: 'told', ...base(10), id: idAt(3), signal: signalAt(4) } as const;
-      const why = TOLD_WHY.find((one) => one === fields[7]);
-      if (why === undefined)
-        throw new ProtocolError(`cannot read a reason from ${quote(fields[7])}: no told event has this one`);
-      const [name = '', of = ''] = fields.slice(8);
-      return { ...event, count: number(fields, 5, 1, MAX_PID), pid: number(fields, 6, 1, MAX_PID), why, name, of };
-    }
-    case 'notified': {
-      const event = { type: 'notified', ...base(6), id: number(fields, 3, 0, MAX_ID) } as const;
-      return { ...event, dropped: number(fields, 4, 0, MAX_PID), text: fields[5] ?? '' };
-    }
-    case 'silent':
-      return { type: 'silent', ...base(4), id: idAt(3) };
-    case 'helper-ended':
-      return { type: 'helperEnded', ...base(7), id: idAt(3), ...helperEnd(fields), output: fields[6] ?? '' };
-    default:
-      throw new ProtocolError(`cannot read frame ${quote(fields[0])}: no event has this name`);
+export function decodeEvent([name, ...words]: readonly string[]): HostEvent {
+  const found = Object.entries(EVENTS).find(([, row]) => row[0] === name);
+  if (found === undefined) throw new ProtocolError(`cannot read frame ${quote(name)}: no event has this name`);
+  const [type, [, fields]] = found;
+  const event = { type, ...readFields<object>(type, { seq: SEQUENCE, at: INSTANT, ...fields }, words) } as HostEvent;
+  if (event.type !== 'exited' && event.type !== 'helperEnded') return event;
+  const ends = [event.code, event.signal, event.type === 'exited' ? undefined : event.errno];
+  if (ends.filter((end) => end !== undefined).length === 1) return event;
+  throw new ProtocolError(`cannot read ${name}: it has to have one of code, signal and errno`);
+}
+
+function readFields<T>(name: string, fields: Readers<T>, words: readonly string[]): T {
+  const readers = Object.entries<Reader<unknown>>(fields);
+  if (words.length !== readers.length) {
+    throw new ProtocolError(`cannot read ${name}: it has ${words.length} fields in place of ${readers.length}`);
   }
-}
-
-function nanoseconds(field: string | undefined): string {
-  if (field !== undefined && /^[1-9][0-9]{0,18}$/.test(field)) return field;
-  throw new ProtocolError(`cannot read a wall clock from ${quote(field)}`);
-}
-
-type Exit = { readonly code: number | undefined; readonly signal: number | undefined };
-
-function exitAt(fields: readonly string[], index: number): Exit {
-  if (fields[index] === 'code') return { code: number(fields, index + 1, 0, 255), signal: undefined };
-  if (fields[index] === 'signal') return { code: undefined, signal: number(fields, index + 1, 1, MAX_SIGNAL) };
-  throw new ProtocolError(`cannot read an exit from ${quote(fields[index])}: code or signal has to stand there`);
-}
-
-function helperEnd(fields: readonly string[]): Exit & { readonly errno: string | undefined } {
-  if (fields[4] === 'errno') return { code: undefined, signal: undefined, errno: errnoFrom(fields[5]) };
-  return { ...exitAt(fields, 4), errno: undefined };
-}
-
-function errnoFrom(field: string | undefined): string {
-  if (field !== undefined && /^(?:E[A-Z0-9]+|[0-9]+)$/.test(field)) return field;
-  throw new ProtocolError(`cannot read an errno from ${quote(field)}`);
-}
-
-/** As much of a helper's output as a line of the log can carry. */
-export const MAX_OUTPUT_BYTES = 4096;
-
-function commandFields(command: HostCommand): string[] {
-  switch (command.type) {
-    case 'spawn': {
-      const { fromIndex, argv } = command.program;
-      const id = integer('child id', command.id, 1, MAX_ID);
-      if (fromIndex > 0) return ['spawn', id, integer('index', fromIndex, 1, MAX_ID), '0'];
-      const words = argv.map((word) => text('argument', word, MAX_FRAME_BYTES));
-      return ['spawn', id, '0', String(words.length), ...words];
-    }
-    case 'kill':
-      return ['kill', integer('child id', command.id, 1, MAX_ID), signalField(command.signal)];
-    case 'orders': {
-      const stops = command.stopSignals.map(signalField);
-      const id = integer('child id', command.id, 1, MAX_ID);
-      return [
-        'orders',
-        id,
-        String(stops.length),
-        ...stops,
-        String(command.rows.length),
-        ...command.rows.flatMap(rowFields),
-      ];
-    }
-    case 'due':
-      return ['due', timeField(command.atMs)];
-    case 'listen':
-      // An empty path would bind a name of the kernel's choice: unix(7), "autobind".
-      if (command.path === '') throw new ProtocolError('cannot send an empty socket path');
-      return ['listen', text('socket path', command.path, MAX_SOCKET_PATH_BYTES)];
-    case 'exec': {
-      const words = command.argv.map((word) => text('argument', word, MAX_FRAME_BYTES));
-      const limit = integer('output limit', command.outputLimit, 0, MAX_OUTPUT_BYTES);
-      return ['exec', integer('helper id', command.id, 1, MAX_ID), limit, String(words.length), ...words];
-    }
-    case 'endHelper':
-      return ['end-helper', integer('helper id', command.id, 1, MAX_ID)];
-    case 'stop': {
-      const { id, signal, lateMs, lastMs } = command;
-      return ['stop', integer('child id', id, 1, MAX_ID), signalField(signal), timeField(lateMs), timeField(lastMs)];
-    }
-    case 'signalTo':
-      return ['signal-to', integer('child id', command.id, 1, MAX_ID), command.to === 'first' ? '1' : '0'];
-    case 'parentDeath':
-      return ['parent-death', signalField(command.signal)];
-    case 'tellReaped':
-      return ['tell-reaped'];
-    case 'notify':
-      return ['notify', command.all ? '1' : '0', timeField(command.watchdogMs)];
-    case 'watchdog':
-      return ['watchdog', integer('child id', command.id, 1, MAX_ID), timeField(command.ms)];
-    case 'watch': {
-      const quiet = command.quiet.map((name) => text('name', name, MAX_NAME));
-      const sockets = command.sockets.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));
-      const counts = [integer('names', quiet.length, 0, MAX_QUIET), integer('sockets', sockets.length, 0, MAX_WATCHED)];
-      const dir = text('directory', command.dir, MAX_DIRECTORY_BYTES);
-      const order = integer('number', command.number, 1, MAX_ID);
-      return ['watch', order, ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
-    }
-    case 'connect': {
-      const path = text('socket path', command.path, MAX_SOCKET_PATH_BYTES);
-      return ['connect', integer('number', command.number, 1, MAX_ID), path];
-    }
-    case 'hangUp':
-      return ['hang-up', integer('number', command.number, 1, MAX_ID)];
-    case 'sleep':
-      return ['sleep'];
-    case 'asleepAt':
-      return ['asleep-at', text('path', command.path, MAX_DIRECTORY_BYTES)];
-    case 'preparedEnds': {
-      const { id, signal, patienceMs, path, evidence, ends } = command;
-      const words = ends.flatMap(({ prelude, from, to, final, code, text: form, log, evidence: left }) => [
-        prelude,
-        integer('end', from, 0, MAX_END),
-        integer('end', to, from, MAX_END),
-        final ? '1' : '0',
-        code === 'same' ? '256' : code === undefined ? '257' : integer('exit code', code, 0, 255),
-        text('tombstone', form, MAX_PREPARED_BYTES),
-        text('log', log, MAX_PREPARED_BYTES),
-        text('evidence', left, MAX_PREPARED_BYTES),
-      ]);
-      const places = [path, evidence?.path ?? ''].map((place) => text('path', place, MAX_PREPARED_BYTES));
-      const all = words.length === 0 ? [] : [...places, evidence?.isNamed === true ? '1' : '0', ...words];
-      const times = [signalField(signal), timeField(patienceMs)];
-      return ['prepared-ends', integer('child id', id, 1, MAX_ID), ...times, String(all.length), ...all];
-    }
-    case 'endWith': {
-      const { id, needed, endsWithLost, holds, lingerMs, signal, mains } = command;
-      const words = mains.flatMap(({ hostId, path }) => [hostId, text('socket path', path, MAX_SOCKET_PATH_BYTES)]);
-      return [
-        'end-with',
-        integer('child id', id, 1, MAX_ID),
-        integer('number of mains', needed, 0, MAX_MAINS_HEARD),
-        endsWithLost ? '1' : '0',
-        holds ? '1' : '0',
-        timeField(lingerMs || undefined),
-        signalField(signal),
-        String(words.length),
-        ...words,
-      ];
-    }
-    case 'exit':
-      return ['exit', integer('exit code', command.code, 0, 255)];
-    default:
-      return command satisfies never;
-  }
-}
-
-function rowFields(row: Order): string[] {
-  if ('table' in row) {
-    const pairs = Object.entries(row.table);
-    const numbers = pairs.flatMap(([from, to]) => [signalField(Number(from)), signalField(to)]);
-    return [row.when, String(pairs.length), ...numbers];
-  }
-  const time = timeField('ms' in row ? row.ms : row.atMs);
-  return 'signal' in row
-    ? [row.when, time, row.signal === undefined ? '0' : signalField(row.signal)]
-    : [row.when, time];
-}
-
-/** Never too early; 0: never at all, which the core may also call infinity. */
-function timeField(atMs: number | undefined): string {
-  return atMs === undefined || atMs === Number.POSITIVE_INFINITY
-    ? '0'
-    : integer('time', Math.max(1, Math.ceil(atMs)), 1, Number.MAX_SAFE_INTEGER);
-}
-
-function signalField(signal: number): string {
-  return integer('signal', signal, 1, MAX_SIGNAL);
-}
-
-function integer(what: string, value: number, min: number, max: number): string {
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new ProtocolError(`cannot send ${what} ${value}: it has to be a whole number from ${min} to ${max}`);
-  }
-  return String(value);
-}
-
-function text(what: string, value: string, maxBytes: number): string {
-  if (value.includes('\0')) throw new ProtocolError(`cannot send a ${what} with a NUL byte in it`);
-  const bytes = Buffer.byteLength(value);
-  if (bytes > maxBytes) {
-    throw new ProtocolError(`cannot send a ${what} of ${bytes} bytes: at most ${maxBytes} are allowed`);
-  }
-  return value;
-}
-
-function count(fields: readonly string[], length: number): void {
-  if (fields.length !== length) {
-    throw new ProtocolError(`cannot read ${quote(fields[0])}: it has ${fields.length} fields in place of ${length}`);
-  }
-}
-
-function number(fields: readonly string[], index: number, min: number, max: number): number {
-  const field = fields[index] ?? '';
-  const value = /^(?:0|[1-9][0-9]{0,15})$/.test(field) ? Number(field) : Number.NaN;
-  if (!(value >= min && value <= max)) {
-    throw new ProtocolError(
-      `cannot read field ${index} of ${quote(fields[0])}: ${quote(field)} is no number from ${min} to ${max}`,
-    );
-  }
-  return value;
-}
-
-function flag(fields: readonly string[], index: number): boolean {
-  return number(fields, index, 0, 1) === 1;
-}
-
-/** Short and printable, as it goes into a message. */
-function quote(field: string | undefined): string {
-  return field === undefined ? 'nothing' : JSON.stringify(field.slice(0, 40));
+  const values = readers.map(([key, field], index) => [key, field.read(words[index] ?? '')]);
+  return Object.fromEntries(values);
 }

@@ -134,11 +134,10 @@ export type HostCommand =
   | { readonly type: 'hangUp'; readonly number: number }
   /**
    * Let us go until something happens. The host does so only if all events are acknowledged and nothing that it watches
-   * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing.
+   * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing. While we sleep, the
+   * host holds a read lock on the file at `path`; empty: on none.
    */
-  | { readonly type: 'sleep' }
-  /** While we sleep, by the `sleep` of the same commit, the host holds a read lock on this file. */
-  | { readonly type: 'asleepAt'; readonly path: string }
+  | { readonly type: 'sleep'; readonly path: string }
   /**
    * What the host does by itself when the child ends in one of these ways, leaves nothing behind, and all events are
    * acknowledged. It tells all peers and writes the tombstone at `path`; `endWritten` follows. Where no supervisor runs

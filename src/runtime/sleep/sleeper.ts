@@ -109,8 +109,7 @@ export class Sleeper {
     }
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.flush(MOST.flushingMs);
-    const shown = watch === undefined ? [] : [{ type: 'asleepAt', path: watch.own } as const];
-    if (isIdle() && !log.isWriting) commit([...shown, ...prepareStop(), { type: 'sleep' }]);
+    if (isIdle() && !log.isWriting) commit([...prepareStop(), { type: 'sleep', path: watch?.own ?? '' }]);
   }
 
   #whyAwake(): string | undefined {

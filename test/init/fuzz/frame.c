@@ -62,9 +62,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
       check_words(op, body, length);
       require(op->id >= 1 && op->count >= 1 && op->limit <= MAX_OUTPUT_BYTES);
       break;
-    case OP_ASLEEP_AT:
-      require(op->length > 0);
-      break;
     case OP_PREPARED_ENDS:
     case OP_END_WITH:
       check_words(op, body, length);
@@ -90,8 +87,10 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_WATCHDOG:
       require(op->id >= 1 && op->wait_ms > 0);
       break;
-    case OP_TELL_REAPED:
     case OP_SLEEP:
+      require(op->length <= MAX_DIRECTORY_BYTES && strlen(op->text) == op->length);
+      break;
+    case OP_TELL_REAPED:
       break;
     case OP_KILL:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);

@@ -37,7 +37,6 @@ const OPERATIONS = [
   ['notify', '1', '30000'],
   ['watchdog', '1', '0'],
   ['prepared-ends', '1', '15', '5000', '11', '/web', '/log', '0', 's', '0', '255', '1', '256', '\u00010', 'a', 'b'],
-  ['asleep-at', '/graveyard/web'],
   ['prepared-ends', '1', '15', '0', '0'],
   ['end-with', '1', '1', '0', '1', '300', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
   ['listen', '/graveyard/.web.sock'],
@@ -45,7 +44,8 @@ const OPERATIONS = [
   ['connect', '1', '/graveyard/.main.sock'],
   ['hang-up', '1'],
   ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
-  ['sleep'],
+  ['sleep', ''],
+  ['sleep', '/graveyard/web'],
   ['exit', '143'],
 ];
 

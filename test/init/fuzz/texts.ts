@@ -73,11 +73,11 @@ const PARSERS: Readonly<Record<string, Parser>> = {
         'spawn-failed 1 5 1 ENOENT',
         'silent 1 5 1',
       ],
-      ...['exited 1 5 1 7 code 3 0', 'exited 1 5 1 7 signal 9 1', 'roots-gone 1 5 1', 'told 1 5 1 15 2 7 left sh -'],
+      ...['exited 1 5 1 7 3  0', 'exited 1 5 1 7  9 1', 'roots-gone 1 5 1', 'told 1 5 1 15 2 7 left sh -'],
       ...['ordered 1 5 1 deadline 0 9 0 0 1767323045678901234', 'end-written 1 5 1 7 0 1767323045678901234'],
-      ...['notified 1 5 1 0 READY=1', 'helper-ended 1 5 1 code 0 out', 'helper-ended 1 5 1 errno ENOENT '],
-      ...['changed web log', 'watching 1 ENOENT', 'watching 1 ', `hello 1 ${'0'.repeat(32)} 5 1 0      0`],
-      `hello 1 ${'0'.repeat(32)} 5 1 1 memo signal 3 drain  2`,
+      ...['notified 1 5 1 0 READY=1', 'helper-ended 1 5 1 0   out', 'helper-ended 1 5 1   ENOENT '],
+      ...['changed web log', 'watching 1 ENOENT', 'watching 1 ', `hello 1 ${'0'.repeat(32)} 5 1      0`],
+      `hello 1 ${'0'.repeat(32)} 5 1 memo signal 3 drain  2`,
     ],
     load: async () => {
       const { decodeEvent, decodeHello, decodeNews, encodeFrame, FrameReader, ProtocolError } = await import(

@@ -56,7 +56,7 @@ export const event: fc.Arbitrary<HostEvent> = fc.oneof(
 export const hello: fc.Arbitrary<Hello> = record({
   hostId: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
   startedAt: fc.maxSafeNat(),
-  memo: maybe(word),
+  memo: maybe(word.filter((it) => it !== '')),
   isPid1: fc.boolean(),
   wokenBy: maybe(word.filter((it) => it !== '')),
   oomKills: maybe(fc.maxSafeNat()),
@@ -105,7 +105,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   record({ type: fc.constant('signalTo'), id, to: fc.constantFrom('group', 'first') }),
   record({ type: fc.constant('endHelper'), id }),
   record({ type: fc.constant('parentDeath'), signal }),
-  record({ type: fc.constantFrom('tellReaped', 'sleep') }),
+  record({ type: fc.constant('tellReaped') }),
   record({ type: fc.constant('notify'), all: fc.boolean(), watchdogMs: maybe(fc.integer({ min: 1 })) }),
   record({ type: fc.constant('watchdog'), id, ms: maybe(fc.integer({ min: 1 })) }),
   record({
@@ -118,7 +118,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('connect'), number: id, path: fc.constantFrom('/graveyard/.main.sock', '/g/.grün.sock') }),
   record({ type: fc.constant('hangUp'), number: id }),
-  record({ type: fc.constant('asleepAt'), path: fc.constantFrom('/graveyard/web', '/g/grün') }),
+  record({ type: fc.constant('sleep'), path: fc.constantFrom('', '/graveyard/web', '/g/grün') }),
   record({
     type: fc.constant('preparedEnds'),
     id,

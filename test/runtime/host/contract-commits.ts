@@ -71,11 +71,11 @@ function commits(kind: HostKind): void {
     assert.equal(second.memo, memo);
     assert.equal(second.hostId, first.hostId);
     assert.equal(second.startedAt, first.startedAt);
-    // A commit without a memo keeps the old one. An empty memo replaces it.
+    // A commit without a memo keeps the old one. Another one replaces it.
     await host.commit({ ack: 0 });
     assert.equal((await host.nextSupervisor()).memo, memo);
-    await host.commit({ memo: '' });
-    assert.equal((await host.nextSupervisor()).memo, '');
+    await host.commit({ memo: '{}' });
+    assert.equal((await host.nextSupervisor()).memo, '{}');
   });
 
   for (const [title, wrong] of [

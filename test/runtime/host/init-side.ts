@@ -4,10 +4,9 @@ import type { Order } from '../../../src/core/orders.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {
-  const memo = hello.memo === undefined ? ['0', ''] : ['1', hello.memo];
-  const { hostId, startedAt, isPid1, wokenBy = '', oomKills = '', whyNode = '', ended = '', killed } = hello;
+  const { hostId, startedAt, isPid1, memo = '', wokenBy = '', oomKills = '', whyNode = '', ended = '', killed } = hello;
   const about = [wokenBy, String(oomKills), whyNode, ended, String(killed)];
-  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', ...memo, ...about];
+  return ['hello', '1', hostId, String(startedAt), isPid1 ? '1' : '0', memo, ...about];
 }
 
 export function eventFields(event: HostEvent): string[] {
@@ -24,7 +23,7 @@ export function eventFields(event: HostEvent): string[] {
     case 'spawnFailed':
       return ['spawn-failed', ...base, String(event.id), event.errno];
     case 'exited': {
-      const how = event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
+      const how = [event.code ?? '', event.signal ?? ''].map(String);
       return ['exited', ...base, String(event.id), String(event.pid), ...how, event.core ? '1' : '0'];
     }
     case 'silent':
@@ -32,7 +31,12 @@ export function eventFields(event: HostEvent): string[] {
     case 'notified':
       return ['notified', ...base, String(event.id), String(event.dropped), event.text];
     case 'helperEnded':
-      return ['helper-ended', ...base, String(event.id), ...helperEnd(event), event.output];
+      return [
+        'helper-ended',
+        ...base,
+        ...[event.id, event.code ?? '', event.signal ?? '', event.errno ?? ''].map(String),
+        event.output,
+      ];
     case 'endWritten':
       return ['end-written', ...base, String(event.id), String(event.pid), String(event.code), event.wall];
     case 'rootsGone':
@@ -44,11 +48,6 @@ export function eventFields(event: HostEvent): string[] {
     default:
       return event satisfies never;
   }
-}
-
-function helperEnd(event: Extract<HostEvent, { type: 'helperEnded' }>): string[] {
-  if (event.errno !== undefined) return ['errno', event.errno];
-  return event.code === undefined ? ['signal', String(event.signal)] : ['code', String(event.code)];
 }
 
 /** The length is checked, nothing else: the encoder is what is tested. */
@@ -107,7 +106,7 @@ export function commitOf(fields: readonly string[]): Commit {
       const outputLimit = int();
       const [file = '', ...rest] = some(int(), word);
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
-    } else if (operation === 'asleep-at') commands.push({ type: 'asleepAt', path: word() });
+    } else if (operation === 'sleep') commands.push({ type: 'sleep', path: word() });
     else if (operation === 'prepared-ends') {
       const [id, signal, patienceMs, count] = [int(), int(), int(), int()];
       const [path, evidencePath, isNamed] = count === 0 ? ['', '', false] : [word(), word(), word() === '1'];
@@ -147,7 +146,6 @@ export function commitOf(fields: readonly string[]): Commit {
       });
     } else if (operation === 'connect') commands.push({ type: 'connect', number: int(), path: word() });
     else if (operation === 'hang-up') commands.push({ type: 'hangUp', number: int() });
-    else if (operation === 'sleep') commands.push({ type: 'sleep' });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }
