@@ -22,7 +22,7 @@ export function isStopRequest(config: MemberConfig, signal: number): boolean {
 export function forwardTable(config: MemberConfig): Readonly<Record<number, number>> {
   const table: Record<number, number> = {};
   for (let signal = 1; signal <= MAX; signal += 1) {
-    if (NEVER_FORWARDED.has(signal)) continue;
+    if (isNeverPassedOn(signal)) continue;
     if (config.stopSignals.includes(signal) && !takesEachRequest(config)) continue;
     const translated = translate(config, signal);
     if (translated !== 'drop') table[signal] = translated;
@@ -41,9 +41,12 @@ export function stopTable(config: MemberConfig): Readonly<Record<number, number>
   const table: Record<number, number> = {};
   for (const signal of config.stopSignals) {
     const first = ladderOf(config, signal)[0].signal;
-    if (isStopRequest(config, signal) && !NEVER_FORWARDED.has(first)) table[signal] = first;
+    if (isStopRequest(config, signal) && !isNeverPassedOn(first)) table[signal] = first;
   }
   return table;
 }
 
-const NEVER_FORWARDED: ReadonlySet<number> = new Set([SIGKILL, SIGSTOP, SIGCHLD]);
+/** No program can catch the first two, and the last is init's own. */
+export function isNeverPassedOn(signal: number): boolean {
+  return signal === SIGKILL || signal === SIGSTOP || signal === SIGCHLD;
+}

@@ -4,12 +4,13 @@
  * signal before any KILL, and waits are kept as far as the host alone can. `sexton explain` prints them.
  */
 import type { MemberConfig } from './config.ts';
-import { forwardTable, isStopRequest, ladderOf, stopTable } from './ladder.ts';
+import { seconds } from './format/evidence.ts';
+import { forwardTable, isNeverPassedOn, isStopRequest, ladderOf, stopTable } from './ladder.ts';
 import { longestDrainMs } from './lifecycle/stop/drain.ts';
 import { floorTurnMs, floorWaitMs } from './pod/deadline.ts';
 import { blockersOf } from './pod/order.ts';
 import { isRestarting } from './pod/restart.ts';
-import { SIGTERM } from './signals.ts';
+import { MAX, SIGTERM, signalName } from './signals.ts';
 import { MAINS_FINISHED, type State, type Stop } from './state/state.ts';
 
 export type Passed = Readonly<Record<number, number>>;
@@ -125,4 +126,48 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   // The platform does not end the container of a restart in place.
   if (declaredMs !== undefined && !isRestarting({ stop })) rows.push({ when: 'leave', atMs: declaredMs });
   return rows;
+}
+
+/** The rows in words, for `sexton explain` and the debug log. Times of the clock are given from `nowMs` on. */
+export function wordsOf({ rows }: Orders, nowMs: number): readonly string[] {
+  const signal = (number: number | undefined): string => (number === undefined ? 'it' : signalName(number).slice(3));
+  const inTime = (atMs: number): string => `in ${seconds(Math.max(0, Math.round(atMs - nowMs)))}`;
+  return rows.map((row) => {
+    switch (row.when) {
+      case 'each':
+        return `each ${namesIn(row.table)}: pass it on${translationsIn(row.table)}`;
+      case 'first':
+        return `the first of ${namesIn(row.table)}: pass it on${translationsIn(row.table)}`;
+      case 'unheard':
+        return `a stop request that no supervisor has acknowledged for ${seconds(row.ms)}: pass ${signal(row.signal)} on`;
+      case 'lost':
+        return `${inTime(row.atMs)}, unless a supervisor acts: send ${signal(row.signal)}`;
+      case 'grace':
+        return `a stop request that no supervisor has acknowledged for ${seconds(row.ms)}: KILL`;
+      case 'mains-grace':
+        return `${seconds(row.ms)} after the stop signal that follows the mains: KILL`;
+      case 'deadline':
+        return `${inTime(row.atMs)}: KILL`;
+      case 'leave':
+        return `${inTime(row.atMs)}, if the command has ended: leave with its exit code`;
+      default:
+        return row satisfies never;
+    }
+  });
+}
+
+/** Most tables have all signals but a few. */
+function namesIn(table: Passed): string {
+  const numbers = Array.from({ length: MAX }, (_, index) => index + 1).filter((number) => !isNeverPassedOn(number));
+  const missing = numbers.filter((number) => table[number] === undefined);
+  const names = (of: readonly number[]): string => of.map((number) => signalName(number).slice(3)).join(', ');
+  if (missing.length === 0) return 'signal';
+  if (missing.length < numbers.length / 2) return `signal but ${names(missing)}`;
+  return names(Object.keys(table).map(Number)) || 'none';
+}
+
+function translationsIn(table: Passed): string {
+  const changed = Object.entries(table).filter(([from, to]) => Number(from) !== to);
+  const pairs = changed.map(([from, to]) => `${signalName(Number(from)).slice(3)} as ${signalName(to).slice(3)}`);
+  return pairs.length === 0 ? '' : `, ${pairs.join(', ')}`;
 }

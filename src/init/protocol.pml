@@ -6,10 +6,10 @@
  * between. -DWITHOUT_x takes a rule out, and a property must fail then: test/init/model.test.ts, which also holds these
  * lists against the code.
  *
- * In the model: signal forwarded stop-sent exited killed overdue end-written
- *   ack memo kill stop forward-once fallback kill-at leave-at due sleep prepared-ends end-with exit
+ * In the model: signal ordered exited killed end-written
+ *   ack memo kill stop orders due sleep prepared-ends end-with exit
  * Left out, as they change nothing about a stop: spawned spawn-failed roots-gone told helper-exited helper-killed
- *   helper-failed notified silent notify watchdog spawn forward listen exec end-helper signal-to parent-death tell-reaped watch connect
+ *   helper-failed notified silent notify watchdog spawn listen exec end-helper signal-to parent-death tell-reaped watch connect
  *   hang-up
  */
 #define MAX_EVENTS 6
@@ -65,12 +65,12 @@ inline deliver_kill() {
 }
 
 #define ANY(is) (is(0) || is(1) || is(2) || is(3) || is(4) || is(5))
-/* grace.c, oldest_stop: a request that no supervisor has acknowledged. */
+/* orders.c, oldest_stop: a request that no supervisor has acknowledged. */
 #define WAITING(i) (acked <= i && i < last && kind[i] == SIGNAL)
 #define HAS_REQUEST ANY(WAITING)
 #define PASSED(i) (acked <= i && i < last && kind[i] == FORWARDED)
 #define HAS_PASSED ANY(PASSED)
-/* commit.c, was_forwarded: a signal of init that no supervisor has acknowledged. */
+/* roots.c, continue_rung: a signal of init that no supervisor has acknowledged. */
 #define SENT(i) (acked <= i && i < last && (kind[i] == FORWARDED || kind[i] == STOP_SENT))
 #ifdef WITHOUT_FORWARDED
 #define WAS_FORWARDED false
@@ -80,8 +80,8 @@ inline deliver_kill() {
 /* supervisor.c, supervisor_gone_at */
 #define OWES (!has_committed || acked < last || LEFT(GONE))
 #define IS_GONE (!is_running || OWES)
-/* grace.c, stop_at */
-#ifdef WITHOUT_FALLBACK
+/* orders.c, time_of: the rows unheard and lost */
+#ifdef WITHOUT_LOST
 #define PLANNED false
 #else
 #define PLANNED (LEFT(STOP) && !LEFT(CLIMB) && (IS_GONE || time == 2))
@@ -89,7 +89,7 @@ inline deliver_kill() {
 #define STOP_IS_DUE (!has_stopped && !HAS_PASSED && time > 0 && ((HAS_REQUEST && !LEFT(CLIMB)) || PLANNED))
 #define KILL_IS_DUE (!is_overdue && time == 2 && (HAS_REQUEST || HAS_PASSED || has_kill_at))
 
-/* grace.c, send_stop */
+/* orders.c, send_stop */
 inline send_stop() { deliver(); has_stopped = true; push(STOP_SENT) }
 
 inline start_supervisor() {
@@ -167,7 +167,7 @@ applied: ack = 0; left = 0; order = 0; leaves = false; sleeps = false /* fewer s
     :: push(EXITED)
     fi
     }
-  /* grace.c, stop_in_time */
+  /* orders.c, stop_in_time */
 #ifdef WITHOUT_STOP_BEFORE_KILL
   :: atomic { !has_ended && alive && KILL_IS_DUE && last < MAX_EVENTS -> is_overdue = true; deliver_kill(); push(OVERDUE) }
 #endif

@@ -16,7 +16,7 @@ import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/stop/record.ts';
-import { ordersOf } from '../core/orders.ts';
+import { ordersOf, wordsOf } from '../core/orders.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
 import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
@@ -315,7 +315,9 @@ export class Supervisor {
   #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
     const orders = { type: 'orders', ...ordersOf(this.#options.member, state) } as const;
     const due = this.#leaving ? [] : [{ type: 'due', atMs: wakeAtMs } as const];
-    return [orders, ...due].filter((alarm) => this.#isNews(alarm));
+    const news = [orders, ...due].filter((alarm) => this.#isNews(alarm));
+    if (news.includes(orders)) this.#options.log.say('debug', 'orders', { orders: wordsOf(orders, state.now.mono) });
+    return news;
   }
 
   #isNews(alarm: HostCommand): boolean {

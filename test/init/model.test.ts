@@ -30,7 +30,7 @@ test('a stop keeps its properties in every order of requests, ends, deaths and s
 const FAILS = {
   FORWARDED: '(signals==0)',
   LOOK_BEFORE_SLEEP: '(signals==0)',
-  FALLBACK: '(signals>0)',
+  LOST: '(signals>0)',
   STOP_BEFORE_KILL: '(signals>0)',
   RECORD: '(has_record||is_leaving_unrecorded)',
   WHOLE_COMMITS: '((alive&&(requests==0))&& !(mains_ended))',

@@ -15,7 +15,7 @@ import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { type Command, statusOf } from './command.ts';
 import { comeBetween } from './faults.ts';
-import { endsAtMs, type Lost, leavesAtMs, oldestStop, rowOf, type Stopping, stopOf } from './grace.ts';
+import { endsAtMs, killRowOf, type Lost, leavesAtMs, oldestStop, rowOf, type Stopping, stopOf } from './grace.ts';
 import { INIT, type Process, Processes } from './processes.ts';
 import { type Notice, SimReflexes } from './reflexes.ts';
 import { SimRungs } from './rungs.ts';
@@ -711,7 +711,7 @@ export class Container {
     world.laws.trees.begins(this, SIGKILL, {});
     this.#rungs.begin(SIGKILL);
     this.#walkLater();
-    const row = (this.mainsEndAtMs ?? NEVER) <= world.agenda.monoMs ? 'mains-grace' : 'deadline';
+    const row = killRowOf(this.#stopping, world.agenda.monoMs);
     this.push({ type: 'ordered', id: command.id, row, signal: 0, as: SIGKILL, senderPid: 0, receiverPid: 0 });
   }
 

@@ -61,6 +61,17 @@ export function endsAtMs(stopping: Stopping): number {
   return Math.min(deadlineMs, requestEndsAtMs(stopping), stopping.mainsEndMs ?? NEVER);
 }
 
+/** The first row that is due, in the order of the table. */
+export function killRowOf(stopping: Stopping, nowMs: number): 'grace' | 'mains-grace' | 'deadline' {
+  const times = {
+    grace: requestEndsAtMs(stopping),
+    'mains-grace': stopping.mainsEndMs ?? NEVER,
+    deadline: rowOf(stopping.orders, 'deadline')?.atMs ?? NEVER,
+  };
+  const due = stopping.orders.rows.find(({ when }) => when in times && times[when as keyof typeof times] <= nowMs);
+  return (due?.when ?? 'deadline') as keyof typeof times;
+}
+
 function requestEndsAtMs(stopping: Stopping): number {
   return (oldestStop(stopping)?.atMs ?? NEVER) + (rowOf(stopping.orders, 'grace')?.ms ?? NEVER);
 }

@@ -80,7 +80,7 @@ static const char *const whens[WHENS] = {"each",  "first",       "unheard",  "lo
 
 const char *name_of_row(enum when when) { return whens[when]; }
 
-static bool next_order(struct fields *fields, struct orders *orders) {
+static bool next_row(struct fields *fields, struct orders *orders) {
   const char *name;
   size_t length, when = 0;
   if (!next_field(fields, &name, &length)) return false;
@@ -102,7 +102,7 @@ static bool decode_orders(struct fields *fields, struct orders *orders) {
     orders->stops |= UINT64_C(1) << (stop - 1);
   }
   if (!next_number(fields, 0, MAX_ORDERS, &rows)) return false;
-  while (rows > 0 && next_order(fields, orders)) rows--;
+  while (rows > 0 && next_row(fields, orders)) rows--;
   return rows == 0;
 }
 

@@ -46,7 +46,7 @@ enum when {
 /* A row. ON_EACH and ON_FIRST have tables in its place. */
 struct order {
   enum when when;
-  int signal; /* of a row that sends one; 0: the one that has come */
+  int signal; /* unheard, lost: the stop signal; 0: the one that has come */
   int64_t at; /* milliseconds for unheard, grace and mains-grace, else a time */
 };
 

@@ -42,6 +42,17 @@ static void check_path(const struct operation *op, const char *body, size_t leng
   require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
 }
 
+static void check_orders(const struct orders *orders) {
+  for (int from = 0; from <= MAX_SIGNAL; from++)
+    require(orders->each[from] <= MAX_SIGNAL && orders->first[from] <= MAX_SIGNAL);
+  require(orders->child >= 1 && orders->each[0] == 0 && orders->first[0] == 0 && orders->count <= MAX_ORDERS);
+  for (size_t i = 0; i < orders->count; i++) {
+    const struct order *order = &orders->rows[i];
+    require(order->when > ON_FIRST && order->when < WHENS && order->at > 0 && order->at < NEVER);
+    require(order->signal >= 0 && order->signal <= MAX_SIGNAL);
+  }
+}
+
 static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
   switch (op->kind) {
     case OP_WATCH:
@@ -95,16 +106,9 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_KILL:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
-    case OP_FORWARD:
-    case OP_FORWARD_ONCE:
-      for (int from = 0; from <= MAX_SIGNAL; from++) require(op->table[from] <= MAX_SIGNAL);
-      require(op->id >= 1 && op->table[0] == 0);
+    case OP_ORDERS:
+      check_orders(&op->orders);
       break;
-    case OP_FALLBACK:
-      require(op->signal >= 0 && op->signal <= MAX_SIGNAL && op->wait_ms > 0 && op->grace_ms > 0 && op->at > 0);
-      break;
-    case OP_KILL_AT:
-    case OP_LEAVE_AT:
     case OP_DUE:
       require(op->at >= 0);
       break;
@@ -130,7 +134,8 @@ static void check_commit(const char *body, size_t length, struct bounds bounds) 
     require(decoded != DECODED_BAD && next_operation(&second, &again) == decoded && first.at == second.at);
     if (decoded == DECODED_END) break;
     require(op.kind == again.kind && op.id == again.id && op.text == again.text && op.length == again.length);
-    require(memcmp(op.table, again.table, sizeof op.table) == 0 && op.stops == again.stops);
+    require(memcmp(op.orders.each, again.orders.each, sizeof op.orders.each) == 0);
+    require(op.orders.stops == again.orders.stops && op.orders.count == again.orders.count);
     check_operation(&op, body, length, &bounds);
   }
   require(first.at == body + length);

@@ -8,10 +8,13 @@ import { drainOf } from '../../../check/stop/plan.ts';
 import type { Env } from '../../../config/env.ts';
 import { resolveRun } from '../../../config/resolve.ts';
 import type { RunConfig, SignalTo } from '../../../config/run-config.ts';
+import type { MemberConfig } from '../../../core/config.ts';
 import { ladderOf } from '../../../core/ladder.ts';
 import { predictLateMs } from '../../../core/lifecycle/stop/untold.ts';
+import { ordersOf, wordsOf } from '../../../core/orders.ts';
 import { ASSUMED_GRACE_MS, lastTurnMs } from '../../../core/pod/deadline.ts';
 import { SIGTERM, signalName } from '../../../core/signals.ts';
+import { initialState } from '../../../core/state/state.ts';
 import { whyWithoutInit } from '../../../runtime/host/without-init.ts';
 import { isLocalFile } from '../../../runtime/local-volume.ts';
 import { ANOTHER_KERNEL, whyAwakeByFlags } from '../../../runtime/sleep/why-awake.ts';
@@ -38,9 +41,10 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   ];
   const node = why === undefined ? NO_NODE : `there is a Node process from the start: ${why}`;
   const stop = whomStopReaches(run, why === NO_INIT);
+  const orders = why === NO_INIT ? [] : firstOrders(run.member);
   if (flags.output === 'json') {
     const { program, ...rest } = run;
-    return void (await printJson({ ...rest, command: program.argv, sources, node, stop, warnings, notes }));
+    return void (await printJson({ ...rest, command: program.argv, sources, node, stop, orders, warnings, notes }));
   }
   // A value of several lines takes a row for each.
   const rows = sources.flatMap(({ key, value, source }) => value.split('\n').map((line) => [key, line, source]));
@@ -48,6 +52,7 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   const lines = [
     `node: ${node}\n`,
     `stop: ${stop}\n`,
+    ...orders.map((order) => `init alone: ${order}\n`),
     ...notes.map((note) => `note: ${note}\n`),
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
@@ -56,6 +61,14 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
 
 const NO_NODE =
   'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind unasked, or the termination log is to be written';
+
+/** What init does by itself about a command that runs, before a supervisor has seen another member. */
+function firstOrders(member: MemberConfig): readonly string[] {
+  const now = { mono: 0, wall: '0' };
+  const state = initialState({ hostId: '', bootId: '', startedAtMs: 0, now, solo: member.solo });
+  const running = { is: 'alive', id: 1, pid: 1, sinceMs: 0 } as const;
+  return wordsOf(ordersOf(member, { ...state, births: 1, child: running, peers: {} }), 0);
+}
 
 /** Init does this in src/init/children/roots.c, and src/runtime/host/execa.ts where there is none. */
 function whomStopReaches({ member, host: { signalTo } }: RunConfig, isWithoutInit: boolean): string {
