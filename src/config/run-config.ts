@@ -62,7 +62,7 @@ export type HostSetting =
   | { readonly type: 'tellReaped' }
   | { readonly type: 'notify'; readonly all: boolean; readonly watchdogMs: number | undefined };
 
-/** The configuration in the memo. Another version may have written it, without some fields. */
+/** The configuration in the memo. One of another version is not used. */
 export interface KeptConfig extends RunConfig {
   readonly version: string;
 }

@@ -4,7 +4,7 @@
  */
 import type { KeptConfig } from '../config/run-config.ts';
 import { trimHistory } from '../core/format/tombstone.ts';
-import { initialState, type State } from '../core/state/state.ts';
+import type { State } from '../core/state/state.ts';
 import { MAX_MEMO_BYTES } from './host/frames.ts';
 
 export interface Memo {
@@ -16,7 +16,7 @@ export interface Memo {
   /** The last content that was seen of each `config.reload`; a change while there is no supervisor is one, too. */
   readonly digests?: Digests;
   readonly rest?: Rest;
-  /** A sexton that knew less has not written it. */
+  /** undefined: it is too long. */
   readonly config?: KeptConfig | undefined;
 }
 
@@ -43,17 +43,12 @@ export function writeMemo(memo: Memo): string {
   return memoText({ ...memo, state: { ...state, chronicle, said: state.said.slice(-FEW_ENTRIES) } });
 }
 
-/**
- * `undefined` when the format is not known here: then only the events that are not acknowledged are left. What an older
- * sexton did not write gets its initial value. To start over would be to forget a child that lives.
- */
+/** `undefined` when the format is not known here: then only the events that are not acknowledged are left. */
 export function readMemo(memo: string, hostId: string): Memo | undefined {
   try {
     const { format, state, ...others } = JSON.parse(memo) as Memo & { format: number };
     if (format !== FORMAT || state.hostId !== hostId) return undefined;
-    const fresh = initialState({ ...state, solo: false });
-    const chronicle = { ...fresh.chronicle, ...state.chronicle };
-    return { digests: {}, rest: RESTED, ...others, state: { ...fresh, ...state, chronicle, ...ASLEEP } };
+    return { ...others, state: { ...state, peers: undefined, ...ASLEEP } };
   } catch {
     return undefined;
   }
@@ -63,10 +58,7 @@ function memoText({ state, ...others }: Memo): string {
   return JSON.stringify({ format: FORMAT, ...others, state: { ...state, peers: undefined } });
 }
 
-/**
- * A supervisor that meets another format knows nothing of a child that lives, which is then lost. So fields are only
- * added, never renamed and never given another meaning, unless `hello` learns to list the children that live.
- */
+/** A supervisor that meets another format knows nothing of a child that lives, which is then lost. */
 const FORMAT = 1;
 const FEW_ENTRIES = 16;
 /** The next supervisor decides nothing before it has heard what happened meanwhile. */

@@ -131,10 +131,4 @@ export const NEEDS: readonly Need[] = [
     without: 'nothing changes',
     outcome: 'serves',
   },
-  {
-    what: 'seccomp',
-    for: 'the supervisor ignores all signals',
-    without: "Node's dispositions stay, but USR1 is ignored",
-    outcome: 'serves',
-  },
 ];

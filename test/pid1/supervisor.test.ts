@@ -11,17 +11,20 @@ import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';
 import { waitFor, waitForFile } from '../helpers/wait.ts';
 
-const [SIGKILL, SIGUSR1, SIGUSR2, SIGSTOP] = [9, 10, 12, 19];
-const SIGNALS = Array.from({ length: 64 }, (_, index) => index + 1).filter((it) => it !== SIGKILL && it !== SIGSTOP);
+const [SIGUSR1, SIGUSR2] = [10, 12];
+/** Those that people and tools send. */
+const MISDIRECTED = [1, 2, 3, 10, 12, 14, 15];
+/** Some of the others: TRAP, STKFLT, SYS and one without a name. */
+const FATAL = [5, 16, 31, 40];
 
 describe('the supervisor', { concurrency: atOnce(2) }, () => {
-  scenario('B1 no signal ends the supervisor or makes it open a port', async (stage) => {
+  scenario('B1 a signal to the supervisor that a tool would send does nothing, and opens no port', async (stage) => {
     const container = startApp(stage);
     await waitForEvent(stage.scratch.log, 'app', 'Started');
     const supervisor = await container.supervisor();
     await isHeard(stage, container, SIGUSR2);
     // USR1 first: what it could start has the time of all that follows.
-    for (const signal of [SIGUSR1, ...SIGNALS]) assert.ok(send(supervisor, signal), `it is there before ${signal}`);
+    for (const signal of [SIGUSR1, ...MISDIRECTED]) assert.ok(send(supervisor, signal), `it is there before ${signal}`);
     await isHeard(stage, container, SIGUSR1);
     assert.equal(hasEnded(supervisor), false, 'it lives');
     assert.equal(await container.supervisor(), supervisor, 'it is the same');
@@ -30,6 +33,20 @@ describe('the supervisor', { concurrency: atOnce(2) }, () => {
     await container.signal('SIGTERM');
     assert.equal((await container.exit()).status, 0);
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGUSR2, SIGUSR1, 15]);
+  });
+
+  scenario('B1 a signal that ends the supervisor starts another one, and does not reach the command', async (stage) => {
+    const container = startApp(stage);
+    await waitForEvent(stage.scratch.log, 'app', 'Started');
+    for (const signal of FATAL) {
+      const supervisor = await container.supervisor();
+      assert.ok(send(supervisor, signal));
+      await waitFor(`signal ${signal} ends it`, () => hasEnded(supervisor));
+    }
+    await isHeard(stage, container, SIGUSR1);
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 0);
+    assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGUSR1, 15]);
   });
 
   scenario('B1 the command and its hooks inherit the container’s signal mask and handlers', async (stage) => {

@@ -50,16 +50,6 @@ describe('the memo', () => {
     assert.deepEqual(read?.state.child, state.child);
   });
 
-  it('the memo of a sexton that knew less is completed, and keeps its child', () => {
-    const memo = JSON.parse(send(live(mainConfig({ solo: true }), []))) as { state: Record<string, unknown> };
-    for (const key of ['tasks', 'vitals', 'hooks', 'actions', 'failing', 'said']) delete memo.state[key];
-    const read = readMemo(JSON.stringify(memo), HOST_ID);
-    assert.ok(read);
-    const booted = { type: 'booted', at: instant(5_000) } as const;
-    const { state } = reduce(mainConfig({ solo: true }), { ...read.state, peers: {} }, booted);
-    assert.deepEqual([state.child.is, state.tasks, state.phase], ['alive', [], 'running']);
-  });
-
   it('a memo of another start of the host, or in another format, is ignored', () => {
     const memo = writeMemo({ state: live(mainConfig({ solo: true }), []), isHeld: true });
     assert.equal(readMemo(memo, HOST_ID)?.isHeld, true);

@@ -1,7 +1,6 @@
 /** The child: what the host reports about its start and its end. */
 import { type ChildExit, isInterrupt, OVERTAKEN, statusOf, statusOfErrno } from '../exit.ts';
 import { SIGKILL, signalName } from '../signals.ts';
-import { bornOf } from '../state/chronicle.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';
 import type { Child } from '../state/state.ts';
@@ -46,7 +45,7 @@ export function onSpawned(draft: Draft, { id, pid, at }: Event & { type: 'spawne
     births: id,
     child: { is: 'alive', id, pid, sinceMs: at.mono },
     notified: undefined,
-    chronicle: { ...chronicle, firstBorn: bornOf(chronicle) ?? time, born: time, started, healthy },
+    chronicle: { ...chronicle, firstBorn: chronicle.firstBorn ?? time, born: time, started, healthy },
   });
   note(draft, 'started', { Pid: pid, Incarnation: id });
   say(draft, 'info', 'started', { pid });

@@ -37,11 +37,6 @@ export interface Stage {
 export type Counter = 'supervisors' | 'signals' | 'oomKills' | `${ProbeKind} ${'success' | 'failure'}`;
 export type Tally = Readonly<Partial<Record<Counter, number>>>;
 
-/** When the command was first started. The memo of an older sexton has the last life only. */
-export function bornOf({ firstBorn, born }: Chronicle): string | undefined {
-  return firstBorn ?? born;
-}
-
 export const NOTHING_WRITTEN: Chronicle = {
   firstBorn: undefined,
   born: undefined,

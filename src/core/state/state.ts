@@ -112,8 +112,8 @@ export interface Traffic {
   readonly ignored: number;
   /** Connections that were established then; undefined: not counted. */
   readonly open: number | undefined;
-  /** Those of the ignored that only their address excludes. The memo of an older sexton lacks this. */
-  readonly byAddress?: number;
+  /** Those of the ignored that only their address excludes. */
+  readonly byAddress: number;
   /** The common pace of all that count; undefined: they do not come as probes do. */
   readonly steady?: SteadyPace | undefined;
   /** Why connections cannot be seen here. */
@@ -163,7 +163,7 @@ export interface Task {
   readonly untilMs: number | undefined;
   /** The host was ordered to end it. */
   readonly ending: boolean;
-  /** When that was; later than `untilMs` after a pause of the machine. The memo of an older sexton lacks this. */
+  /** When that was; later than `untilMs` after a pause of the machine. */
   readonly toldMs?: number;
 }
 
@@ -285,8 +285,8 @@ export interface State {
   readonly failing: Failing | undefined;
   readonly hooks: Readonly<Partial<Record<HookKind, Hook>>>;
   readonly vitals: Readonly<Partial<Record<ProbeKind, Vital>>>;
-  /** undefined: nothing, or the memo of an older sexton. */
-  readonly notified?: Notified | undefined;
+  /** undefined: nothing. */
+  readonly notified: Notified | undefined;
   /** By index in `startReady`; an entry is absent until the first answer. */
   readonly looks: Readonly<Record<number, ReadyCheck>>;
   readonly tasks: readonly Task[];
@@ -342,6 +342,7 @@ export function initialState(origin: Origin): State {
     failing: undefined,
     hooks: {},
     vitals: {},
+    notified: undefined,
     looks: {},
     tasks: [],
     actions: 0,

@@ -54,9 +54,6 @@ bool watch_supervisor(struct init *init);
 /* When that has to be called next. */
 int64_t next_watch(const struct init *init);
 
-/* ignore.c */
-/* Makes the new process of the supervisor ignore signals, also after exec. */
-void ignore_signals(void);
 
 /* connection.c */
 enum { MAX_IN_BYTES = FRAME_HEADER_BYTES + MAX_FRAME_BYTES };

@@ -17,6 +17,13 @@ import type { Commit, Hello, Host, HostEvent, HostNews } from './host.ts';
  */
 const CHUNK_BYTES = 262_144;
 
+/**
+ * The signals that people and tools send, as `pkill node` does. They are meant for init or the application, so here they
+ * do nothing. Any other signal ends this process, and init starts the next one. USR1 needs no listener: init starts Node
+ * with `--disable-sigusr1`.
+ */
+const MISDIRECTED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR2', 'SIGALRM', 'SIGTERM'] as const;
+
 export class InitHost implements Host {
   readonly limits: readonly string[] = [];
   /** It is our parent; in images without the file at its place, too. */
@@ -50,7 +57,10 @@ export class InitHost implements Host {
     setImmediate(() => {
       for (const fields of rest) tell(fields);
       // A turn later, so that what these events lead to is committed before `node:net` is loaded.
-      setImmediate(() => this.#attach(tell));
+      setImmediate(() => {
+        for (const signal of MISDIRECTED) process.on(signal, () => {});
+        this.#attach(tell);
+      });
     });
     return hello;
   }

@@ -98,6 +98,7 @@ const NOTHING_SEEN: Traffic = {
   connections: 0,
   ignored: 0,
   open: undefined,
+  byAddress: 0,
   unseen: undefined,
   ended: undefined,
 };
@@ -129,7 +130,7 @@ function endDrain(draft: Draft, why: NonNullable<Traffic['ended']>): void {
   update(draft, { traffic: { ...traffic, ended: why } });
   dropTask(draft, 'idle');
   draft.effects.push({ type: 'unwatchTraffic' });
-  const { connections, ignored, open, unseen, byAddress = 0, steady } = traffic;
+  const { connections, ignored, open, unseen, byAddress, steady } = traffic;
   const afterMs = Math.round(now.mono - stop.atMs);
   // Zeros without a count would mislead.
   const counted = unseen === undefined ? { connections, ignored, ...(open === undefined ? {} : { open }) } : { unseen };

@@ -15,7 +15,7 @@ import { cleanText, MAX_MAINS, type Tombstone, VERSION } from '../../format/tomb
 import { blockersOf } from '../../pod/order.ts';
 import { restartsAll, restartsIfKilled } from '../../restart.ts';
 import { SIGKILL, signalName } from '../../signals.ts';
-import { bornOf, type Chronicle } from '../../state/chronicle.ts';
+import type { Chronicle } from '../../state/chronicle.ts';
 import type { State } from '../../state/state.ts';
 
 export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
@@ -36,7 +36,7 @@ export function tombstoneOf(config: MemberConfig, state: State): Tombstone {
     Mains: rosterToWrite(config),
     StartAfter: config.startAfter.map((gate) => gate.name),
     Restarts: Math.max(0, state.births - 1),
-    Born: bornOf(chronicle),
+    Born: chronicle.firstBorn,
     Started: chronicle.started,
     Healthy: chronicle.healthy,
     Status: state.notified?.status,
@@ -116,7 +116,7 @@ export function evidenceOf(config: MemberConfig, state: State): Evidence {
     Busy: busyOf(state),
     Restarts: Math.max(0, state.births - 1),
     OomKills: chronicle.tally.oomKills ?? 0,
-    Born: bornOf(chronicle),
+    Born: chronicle.firstBorn,
     StopRequested: chronicle.stopRequested ?? failing?.since,
     Died: chronicle.died,
   });
