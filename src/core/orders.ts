@@ -139,7 +139,7 @@ export function wordsOf({ rows }: Orders, nowMs: number): readonly string[] {
       case 'first':
         return `the first of ${namesIn(row.table)}: pass it on${translationsIn(row.table)}`;
       case 'unheard':
-        return `a stop request that no supervisor has acknowledged for ${seconds(row.ms)}: pass ${signal(row.signal)} on`;
+        return `a stop request that no supervisor has acknowledged for ${seconds(row.ms)}: send ${signal(row.signal)}`;
       case 'lost':
         return `${inTime(row.atMs)}, unless a supervisor acts: send ${signal(row.signal)}`;
       case 'grace':

@@ -135,6 +135,17 @@ describe('sexton explain', { concurrency: 2 }, () => {
     assert.match(stdout, /^node: there is a Node process from the start: there is no sexton-init here$/m);
   });
 
+  it('sexton explain lists what init does by itself', async () => {
+    const words = ['explain', '--signals', 'HUP:USR1', '--stop', 'QUIT', '--grace-period', '20s', '--', 'nginx'];
+    const { stdout } = await run([SEXTON, ...words], {});
+    assert.deepEqual(stdout.match(/(?<=^init: ).*/gm), [
+      'each signal but INT, TERM: pass it on, HUP as USR1',
+      'the first of INT, TERM: pass it on, INT as QUIT, TERM as QUIT',
+      'a stop request that no supervisor has acknowledged for 5.0 s: send QUIT',
+      'a stop request that no supervisor has acknowledged for 20 s: KILL',
+    ]);
+  });
+
   it('sexton explain says whom a stop reaches, and when what has not had the signal gets it', async () => {
     const explain = async (words: readonly string[], program: readonly string[] = [SEXTON]) => {
       const { stdout } = await run([...program, 'explain', ...words, '--', 'nginx'], {});

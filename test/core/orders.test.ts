@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MemberConfig } from '../../src/core/config.ts';
-import { ordersOf } from '../../src/core/orders.ts';
+import { ordersOf, wordsOf } from '../../src/core/orders.ts';
 import { SIGINT, SIGQUIT, SIGTERM } from '../../src/core/signals.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { ADAPTIVE_DRAIN, alive, fixed, mainConfig, START, sidecarConfig } from './helpers.ts';
@@ -111,4 +111,23 @@ test('a stop request in another stop has a wait by its own grace period', () => 
   const { state } = new Life({ config, peers: HELD }).askToStop(60_000);
   const { waitMs, atMs } = waitsOf(config, state);
   assert.deepEqual([waitMs, atMs], [6_000, START + 45_000]);
+});
+
+test('the rows of a stop say in words when a signal is sent and when KILL comes', () => {
+  const config = sidecarConfig({ gracePeriodMs: 40_000 });
+  const { state } = new Life({ config, peers: HELD }).signal(SIGTERM);
+  assert.deepEqual(wordsOf(ordersOf(config, state), START + 1_000).slice(1), [
+    'a stop request that no supervisor has acknowledged for 30 s: send TERM',
+    'in 29 s, unless a supervisor acts: send TERM',
+    'a stop request that no supervisor has acknowledged for 40 s: KILL',
+    '41 s after the stop signal that follows the mains: KILL',
+    'in 39 s: KILL',
+    'in 39 s, if the command has ended: leave with its exit code',
+  ]);
+});
+
+test('a stop has as many rows as init takes at most', () => {
+  const config = sidecarConfig({ gracePeriodMs: 40_000 });
+  const { state } = new Life({ config, peers: HELD }).signal(SIGTERM);
+  assert.ok(ordersOf(config, state).rows.length <= 16);
 });

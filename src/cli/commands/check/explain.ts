@@ -52,7 +52,7 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
   const lines = [
     `node: ${node}\n`,
     `stop: ${stop}\n`,
-    ...orders.map((order) => `init alone: ${order}\n`),
+    ...orders.map((order) => `init: ${order}\n`),
     ...notes.map((note) => `note: ${note}\n`),
     ...warnings.map((warning) => `${asWarning('warning:')} ${warning}\n`),
   ];
