@@ -24,7 +24,7 @@ enum {
 
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_FORWARD, OP_FORWARD_ONCE, OP_FALLBACK, OP_KILL_AT, OP_LEAVE_AT, OP_DUE,
-  OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT,
+  OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO, OP_WATCH, OP_CONNECT,
   OP_HANG_UP, OP_SLEEP, OP_ASLEEP_AT, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
@@ -43,10 +43,10 @@ struct operation {
   uint64_t stops;                /* fallback: bit n-1 stands for signal n */
   int64_t wait_ms, grace_ms;     /* fallback; wait_ms: prepared-ends, end-with, notify, watchdog, too; NEVER: none */
   int64_t at, last_at;           /* fallback, kill-at, leave-at, due, stop; NEVER: never */
-  int signal;                    /* kill, stop, fallback, parent-death, prepared-ends, end-with */
+  int signal;                    /* kill, stop, fallback, prepared-ends, end-with */
 };
 
-/* What a commit may refer to: the last event sent, and how many words init's own argv has. */
+/* What a commit may refer to: the last event sent, and how many words the supervisor was started with. */
 struct bounds {
   uint64_t last_event;
   uint32_t words;

@@ -248,10 +248,6 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'signalTo':
       return ['signal-to', integer('child id', command.id, 1, MAX_ID), command.to === 'first' ? '1' : '0'];
-    case 'parentDeath':
-      return ['parent-death', signalField(command.signal)];
-    case 'tellReaped':
-      return ['tell-reaped'];
     case 'notify':
       return ['notify', command.all ? '1' : '0', timeField(command.watchdogMs)];
     case 'watchdog':

@@ -81,16 +81,12 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_STOP:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL && op->at > 0 && op->last_at > 0);
       break;
-    case OP_PARENT_DEATH:
-      require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
-      break;
     case OP_NOTIFY:
       require(op->index <= 1 && op->wait_ms > 0);
       break;
     case OP_WATCHDOG:
       require(op->id >= 1 && op->wait_ms > 0);
       break;
-    case OP_TELL_REAPED:
     case OP_SLEEP:
       break;
     case OP_KILL:
