@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isatty } from 'node:tty';
+import { type DropIn, dropInOf } from '../config/dropin/dropin.ts';
 import type { Env } from '../config/env.ts';
 import type { Files } from '../config/resolve.ts';
 import { whyWithoutInit } from '../runtime/host/without-init.ts';
@@ -25,6 +26,22 @@ export const machine: Files = {
 
 /** For a bundle, which is in `app` beside init; the npm package names it by machine. A run from source has none. */
 const INITS = ['../sexton', `../sexton-${process.platform}-${process.arch}`].map((it) => join(import.meta.dirname, it));
+
+/** A command line as the supervisor gets it. */
+export interface Line {
+  readonly as: DropIn | undefined;
+  readonly words: readonly string[];
+}
+
+/** Init reads the command line of another program; undefined: it is none, starts nothing, or there is no init. */
+export function dropInLine(argv: readonly string[], env: Env): Line | undefined {
+  const init = INITS.find((path) => existsSync(path));
+  if (init === undefined) return undefined;
+  const { stdout } = spawnSync(init, argv, { argv0: 'sexton-line', env, encoding: 'utf8' });
+  const [called, ...words] = (stdout ?? '').split('\0').slice(0, -1);
+  const as = dropInOf(called);
+  return as && { as, words };
+}
 
 /** What needs a supervisor from the start for this command line, as sexton-init says; undefined: nothing does. */
 export function whyNode(words: readonly string[], env: Env): string | undefined {

@@ -17,9 +17,9 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
 
 async function main(argv: readonly string[]): Promise<void> {
   const as = dropInOf(process.env.SEXTON_INIT_AS);
-  // Init supervises every command line of another program that has a command. The rest is answered here.
+  // Init supervises every command line of another program that has a command, and refuses a wrong one.
   if (as !== undefined && process.env.SEXTON_INIT_FD === undefined)
-    return (await import('./commands/run/drop-in-answer.ts')).answer(as, argv, process.env);
+    return (await import('./commands/run/drop-in-answer.ts')).answer(as, argv[0]);
   // Under another program's name there are no subcommands.
   if (as !== undefined || isRun(argv)) return (await import('./commands/run/run.ts')).run(argv, as);
   return (await import('./commands/subcommand.ts')).runSubcommand(argv, process.env);

@@ -8,9 +8,8 @@
 import { dirname } from 'node:path';
 import type { MemberConfig } from '../core/config.ts';
 import { findProblems, findWarnings, withIdleDrain } from './checks.ts';
-import { type Place, takePlace } from './dropin/dropin.ts';
+import { type DropIn, type Place, takePlace } from './dropin/dropin.ts';
 import { readForeign } from './dropin/kubexit.ts';
-import type { DropIn } from './dropin/line.ts';
 import { type Env, type Environment, readEnvironment } from './env.ts';
 import type { ConfigFile } from './file/file.ts';
 import { FLAGS, KEYS, type Key, type Values } from './flags.ts';
@@ -57,8 +56,8 @@ export interface Files {
 }
 
 /**
- * `argv` is what follows the program's name, with or without a leading `run`; `as`: that name, where it is another
- * program's. The answer is a promise only when a configuration file is read.
+ * `argv` is what follows the program's name, with or without a leading `run`. `as` is the program that is replaced; then
+ * `argv` has the flags that init gives. The answer is a promise only when a configuration file is read.
  */
 export function resolveRun(
   argv: readonly string[],
@@ -67,7 +66,7 @@ export function resolveRun(
   as?: DropIn,
 ): Resolution | Promise<Resolution> {
   const environment = readEnvironment(env);
-  const place = takePlace(as, argv, env, environment);
+  const place = takePlace(as, argv, environment);
   const { line } = place;
   const inputs = { argv, env, files, place, environment };
   const path = line.config ?? environment.config;
@@ -100,7 +99,7 @@ function resolve({ argv, env, files, place, environment }: Inputs, file: ConfigF
   const { line } = place;
   const ours: ReadonlySet<Key> = new Set([...line.given, ...environment.given].map(({ key }) => key));
   // The variables of kubexit and its like mean nothing to tini and dumb-init.
-  const foreign = readForeign(place.as === undefined || place.as === 'kubexit' ? env : {}, ours);
+  const foreign = readForeign(place.as === undefined || place.as.name === 'kubexit' ? env : {}, ours);
   const given = [line.given, environment.given, foreign.given, file?.given ?? []];
   const isQuiet = place.as === undefined && files.whyNode === undefined;
   const layers = [...given, environment.implied, foreign.implied, place.implied, isQuiet ? [QUIET] : []];
@@ -172,12 +171,7 @@ function graveyardProblems({ graveyard }: Settings, { isMissing }: Files): reado
   ];
 }
 
-function runConfig(
-  settings: Settings,
-  program: Program,
-  { host, startFailureCode }: Place,
-  env: Env,
-): Omit<RunConfig, 'makesGraveyard'> {
+function runConfig(settings: Settings, program: Program, { as }: Place, env: Env): Omit<RunConfig, 'makesGraveyard'> {
   const graveyard = settings.graveyard.value;
   const { rungs = [] } = settings.stop.value ?? {};
   const { from, watchdogMs } = need(settings, 'notify');
@@ -216,12 +210,12 @@ function runConfig(
     restart: need(settings, 'restart'),
     restartPodOn: settings.restartPodOn.value ?? { codes: [], liveness: false, max: undefined },
     exitCode: need(settings, 'exitCode'),
-    startFailureCode,
+    startFailureCode: as?.name === 'dumb-init' ? 2 : undefined,
     session: settings.session.value,
     solo: graveyard === undefined,
   };
   const notify = { type: 'notify', all: from === 'all', watchdogMs } as const;
-  const commands = from === 'off' ? host.commands : [...host.commands, notify];
+  const commands = from === 'off' ? [] : [notify];
   const [address, url] = [settings.http.value, settings.otlp.value];
   return {
     member,
@@ -229,7 +223,7 @@ function runConfig(
     program,
     logLevel: need(settings, 'logLevel'),
     logFormat: need(settings, 'logFormat'),
-    host: { ...host, commands, signalTo: need(settings, 'signalTo') },
+    host: { signalTo: need(settings, 'signalTo'), commands },
     sleepAfterMs: sleepOf(settings),
     http: address && { address, onDrain: need(settings, 'readyzOnDrain') },
     terminationLog: terminationLogOf(settings),

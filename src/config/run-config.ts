@@ -21,7 +21,7 @@ export interface RunConfig {
   readonly otlp: { readonly url: string; readonly service: string } | undefined;
   /** The supervisor may sleep after this time without an event; undefined: it never sleeps. */
   readonly sleepAfterMs: number | undefined;
-  readonly host: HostSettings & { readonly signalTo: SignalTo };
+  readonly host: HostSettings;
 }
 
 /**
@@ -51,16 +51,14 @@ export type SignalTo = 'tree' | 'group' | 'first';
 
 /** Settings of the host that do not concern the lifecycle. */
 export interface HostSettings {
-  /** Warn that orphans are not reaped unless this is PID 1. */
-  readonly missesOrphans: boolean;
-  readonly commands: readonly HostSetting[];
+  readonly signalTo: SignalTo;
+  /** `--notify`, which the host's command of that name carries out. */
+  readonly commands: readonly {
+    readonly type: 'notify';
+    readonly all: boolean;
+    readonly watchdogMs: number | undefined;
+  }[];
 }
-
-/** Requests of tini's command line, and `--notify`; commands of the host of the same names carry them out. */
-export type HostSetting =
-  | { readonly type: 'parentDeath'; readonly signal: number }
-  | { readonly type: 'tellReaped' }
-  | { readonly type: 'notify'; readonly all: boolean; readonly watchdogMs: number | undefined };
 
 /** The configuration in the memo. One of another version is not used. */
 export interface KeptConfig extends RunConfig {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import { AWAKE, type Container, startContainer } from '../helpers/container.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
 import { type Outcome, run } from '../helpers/outcome.ts';
 import { SEXTON } from '../helpers/paths.ts';
-import { childrenOf, send, stateOf } from '../helpers/process.ts';
+import { childrenOf, programOf, send, stateOf } from '../helpers/process.ts';
 import { build } from '../helpers/program.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { readTimeline, waitForEvent } from '../helpers/timeline.ts';
@@ -48,6 +48,21 @@ describe('without a graveyard', { concurrency: 2 }, () => {
     assert.deepEqual([graveyard, rest], [null, { Name: 'app', Role: 'main', Phase: 'running', GracePeriodMs: 20_000 }]);
     assert.ok(AgeMs >= 0 && Pid > 1);
     await container.kill();
+  });
+
+  scenario('D2 sexton status finds the command behind the flags of another program', async ({ scratch }) => {
+    for (const [name, flags] of [
+      ['tini', ['-g', '-e', '3', '-pSIGHUP', '--']],
+      ['dumb-init', ['-c', '--rewrite', '1:2']],
+    ] as const) {
+      const link = scratch.path(name);
+      symlinkSync(SEXTON, link);
+      const container = startContainer(scratch, { bare: true, command: [link, ...flags, 'sleep', '600'] });
+      const pid1 = await container.pid1();
+      await waitFor('the command runs', () => childrenOf(pid1).some((pid) => programOf(pid).endsWith('sleep')));
+      assert.match((await exec(container, 'status')).stdout, /^sleep +main +running +healthy /m);
+      await container.kill();
+    }
   });
 
   scenario('D2 sexton status says so while the command waits for its start', async (stage) => {

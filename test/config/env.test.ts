@@ -1,6 +1,7 @@
 /** Variables that are not twins of flags: kubexit's, OpenKruise's, the pod's, and those that Kubernetes adds. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { dropInOf } from '../../src/config/dropin/dropin.ts';
 import type { Env } from '../../src/config/env.ts';
 import { filesOf, type Resolved, resolved as resolve, resolvedWithFile } from './files.ts';
 
@@ -79,7 +80,7 @@ describe('variables SEXTON_* of an image (D8)', () => {
   });
 
   it('do not change what tini does in its place', () => {
-    const { run, warnings } = resolve(['x'], { SEXTON_VERSION: '1.2' }, filesOf(), 'tini');
+    const { run, warnings } = resolve(['--', 'x'], { SEXTON_VERSION: '1.2' }, filesOf(), dropInOf('tini'));
     assert.deepEqual(run.member.stopSignals, []);
     assert.equal(warnings.length, 1);
   });

@@ -1,6 +1,6 @@
 /** A machine in memory for configurations: only the named files and directories exist. */
 import assert from 'node:assert/strict';
-import type { DropIn } from '../../src/config/dropin/line.ts';
+import type { DropIn } from '../../src/config/dropin/dropin.ts';
 import type { Env } from '../../src/config/env.ts';
 import { type Files, type Resolution, resolveRun } from '../../src/config/resolve.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DropIn } from '../../src/config/dropin/line.ts';
+import { type DropIn, dropInOf } from '../../src/config/dropin/dropin.ts';
 import type { Env } from '../../src/config/env.ts';
 import { FLAGS, KEYS, variableOf } from '../../src/config/flags.ts';
 import { filesOf, problemsOf, type Resolved, resolved, resolvedWithFile } from './files.ts';
@@ -53,7 +53,7 @@ describe('the configuration of `sexton -- command`', () => {
       program: { fromIndex: 2, argv: ['/bin/Sleep', '9'] },
       logLevel: 'info',
       logFormat: 'json',
-      host: { signalTo: 'tree', missesOrphans: false, commands: [] },
+      host: { signalTo: 'tree', commands: [] },
       http: undefined,
       terminationLog: { path: '/dev/termination-log', isNamed: false },
       otlp: undefined,
@@ -69,7 +69,7 @@ describe('the configuration of `sexton -- command`', () => {
     assert.equal(makes(['x'], { SEXTON_GRAVEYARD: '/g' }), true);
     assert.equal(makes(['x'], { KUBEXIT_GRAVEYARD: '/g' }), true);
     assert.equal(makes(['x'], { KUBEXIT_NAME: 'x' }), false);
-    assert.equal(makes(['true'], {}, 'kubexit'), false);
+    assert.equal(makes(['--', 'true'], {}, dropInOf('kubexit --graveyard /graveyard')), false);
   });
 
   it('B6 a graveyard without a parent directory is refused with a remedy', async () => {
@@ -258,7 +258,6 @@ restartPolicyRules:
       assert.deepEqual(other.run.http, byFlags.run.http);
       assert.deepEqual(other.run.host, {
         signalTo: 'first',
-        missesOrphans: false,
         commands: [{ type: 'notify', all: true, watchdogMs: 30_000 }],
       });
       assert.deepEqual(other.run.terminationLog, byFlags.run.terminationLog);

@@ -8,13 +8,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
-import type { DropIn } from '../../src/config/dropin/line.ts';
+import type { DropIn } from '../../src/config/dropin/dropin.ts';
 import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { SEXTON } from '../helpers/paths.ts';
 import { type Stage, scenario } from '../helpers/scenario.ts';
 import { within } from '../helpers/wait.ts';
 
-export type ProgramName = Exclude<DropIn, 'kubexit'>;
+export type ProgramName = Exclude<DropIn['name'], 'kubexit'>;
 
 /** `sexton`: a plain command under sexton's own name, which shares much of their behaviour. */
 export type PeerName = ProgramName | 'sexton';
@@ -63,7 +63,7 @@ export function ours({ scratch }: Stage, name: PeerName): Peer {
 }
 
 /** A link of that name to sexton, for an entrypoint. */
-export function linkAs(dir: string, name: DropIn): string {
+export function linkAs(dir: string, name: DropIn['name']): string {
   const link = join(dir, name);
   symlinkSync(SEXTON, link);
   return link;

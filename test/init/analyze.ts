@@ -28,7 +28,6 @@ const ACCEPTED: readonly (readonly [string, string, number, string])[] = [
   ['main.c', 'bugprone-narrowing-conversions', 1, 'what is stored is 0 or 1'],
   ['refuse.c', 'bugprone-narrowing-conversions', 1, 'what is stored is a character in both cases'],
   ['exec.c', 'bugprone-not-null-terminated-result', 1, 'the file name that follows ends the string'],
-  ['dropin.c', 'bugprone-branch-clone', 1, 'one line for each letter, so that each can be found'],
 ];
 
 /** A finding must not end the analysis. */

@@ -31,7 +31,6 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
   'helper 0': encodeFrame(['commit', 'end-helper', '0']),
   'a sweep without a signal': encodeFrame(['commit', 'sweep', '0']),
   'first-only without a child': encodeFrame(['commit', 'first-only']),
-  'a signal of the parent’s death beyond 64': encodeFrame(['commit', 'parent-death', '65']),
   'a memo beyond 65,536 bytes': encodeFrame(['commit', 'memo', 'm'.repeat(65_537)]),
   'a socket path beyond 107 bytes': encodeFrame(['commit', 'listen', `/${'p'.repeat(107)}`]),
   'an empty socket path': encodeFrame(['commit', 'listen', '']),

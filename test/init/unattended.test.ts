@@ -117,6 +117,27 @@ eachBuild('dumb-init: a signal that is dropped starts no supervisor', async (t, 
   assert.equal(existsSync(bench.path('node-started')), false);
 });
 
+for (const [words, said] of [
+  [['-s', '-w', '-p', 'SIGTERM'], /^sexton: reaped an orphan, pid \d+\n$/],
+  [['-g'], /^sexton: orphans are not reaped here: .*; add -s, set TINI_SUBREAPER, or make it PID 1\n$/],
+] as const) {
+  eachBuild(`tini ${words.join(' ')}: no supervisor is needed for what init says itself`, async (t, build) => {
+    const orphan = 'sh -c "(sleep 0.05; echo up) &"; sleep 0.3';
+    const { bench, init } = await startAs(t, build, 'tini', [...words, 'sh', '-c', orphan]);
+    assert.deepEqual(await init.ended, { code: 0, signal: null });
+    assert.match(init.stderr(), said);
+    assert.equal(existsSync(bench.path('node-started')), false);
+  });
+}
+
+eachBuild('tini: the warning about orphans is silent where only errors are said', async (t, build) => {
+  for (const env of [{ TINI_VERBOSITY: '0' }, { SEXTON_LOG_LEVEL: 'error' }]) {
+    const { init } = await startAs(t, build, 'tini', ['true'], { env });
+    assert.deepEqual(await init.ended, { code: 0, signal: null });
+    assert.equal(init.stderr(), '', JSON.stringify(env));
+  }
+});
+
 eachBuild('tini: a supervisor ends a daemon', async (t, build) => {
   const leave = `setsid sh -c 'echo up; sleep 600' & sleep 0.3; exit 0`;
   const { init } = await startAs(t, build, 'tini', ['-s', 'sh', '-c', leave]);
@@ -146,8 +167,6 @@ for (const name of ['tini', 'dumb-init'] as const)
 for (const [name, words, env] of [
   ['tini', ['-s', '-v'], {}],
   ['tini', ['-s', '-e', '143'], {}],
-  ['tini', ['-s', '-p', 'SIGTERM'], {}],
-  ['tini', [], {}],
   ['tini', ['-s'], { TINI_VERBOSITY: '3' }],
   ['tini', ['-s'], { SEXTON_LOG_LEVEL: 'info' }],
   ['tini', ['-s'], { SEXTON_GRACE_PERIOD: '30s' }],

@@ -6,7 +6,6 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { dropInOf } from '../../config/dropin/dropin.ts';
 import type { Env } from '../../config/env.ts';
 import { flagLabel, variableLabel } from '../../config/given.ts';
 import { parseGraveyard } from '../../config/notation/values.ts';
@@ -16,7 +15,7 @@ import type { Now } from '../../report/tombstones.ts';
 import { readBootId } from '../../runtime/clock.ts';
 import { type Members, readMembers } from '../../runtime/graveyard/members.ts';
 import { SextonError } from '../../text/errors.ts';
-import { machine } from '../machine.ts';
+import { dropInLine, type Line, machine } from '../machine.ts';
 import { accepted, badArguments } from './arguments.ts';
 
 export interface Here {
@@ -97,10 +96,12 @@ interface First {
 }
 
 async function firstMember(pid1: Process | undefined, env: Env): Promise<First | undefined> {
-  if (pid1 === undefined || !isSexton(pid1)) return undefined;
+  if (pid1 === undefined) return undefined;
   // If its variables cannot be read, ours are used: both most likely come from the container.
   const { SEXTON_NODE: _, ...rest } = pid1.env ?? env;
-  const resolution = await resolveRun(pid1.argv.slice(1), rest, machine, dropInOf(pid1.argv[0]));
+  const line = lineOf(pid1, rest);
+  if (line === undefined) return undefined;
+  const resolution = await resolveRun(line.words, rest, machine, line.as);
   // The configuration was valid when PID 1 started; a file may have changed since.
   if (!resolution.ok) return undefined;
   const { run, sources } = resolution;
@@ -108,10 +109,13 @@ async function firstMember(pid1: Process | undefined, env: Env): Promise<First |
   return { run, source: `${source} of PID 1` };
 }
 
-function isSexton({ program: runs, argv: [program = '', word = ''] }: Process): boolean {
-  if (dropInOf(program) !== undefined) return basename(runs ?? '') === 'sexton';
+/** What its supervisor gets of its command line; undefined: it is not sexton, or supervises nothing. */
+function lineOf({ program, argv }: Process, env: Env): Line | undefined {
+  const [name = '', word = ''] = argv;
   const isRun = word === 'run' || word.startsWith('-') || word === '';
-  return isRun && ['sexton', 'sexton-init'].includes(basename(program));
+  if (['sexton', 'sexton-init'].includes(basename(name)))
+    return isRun ? { as: undefined, words: argv.slice(1) } : undefined;
+  return basename(program ?? '') === 'sexton' ? dropInLine(argv, env) : undefined;
 }
 
 /** `proc_pid_cmdline(5)` may be read by all, `proc_pid_environ(5)` by the same uid only; with hidepid neither. */

@@ -1,6 +1,5 @@
 /* Commits: what the supervisor orders. Init checks each one whole before it applies any of it. */
 #include <sys/mman.h>
-#include <sys/prctl.h>
 
 #include "init.h"
 
@@ -17,17 +16,10 @@ static char **map_words(const struct operation *op, size_t *size) {
 static void start_words(struct init *init, const struct operation *op) {
   size_t size;
   char **mapped = op->index > 0 ? NULL : map_words(op, &size);
-  char **argv = op->index > 0 ? init->in.argv + op->index : mapped;
+  char **argv = op->index > 0 ? init->node.words + op->index : mapped;
   if (op->kind == OP_EXEC) start_helper(init, op->id, op->limit, argv);
   else spawn(init, op->id, argv);
   if (mapped) munmap(mapped, size);
-}
-
-/* The parent may have died before init could ask prctl(2) for the signal. The next supervisor asks again. */
-static void signal_at_parents_death(struct init *init, int number) {
-  prctl(PR_SET_PDEATHSIG, number, 0, 0, 0);
-  if (init->self.parent > 0 && getppid() != init->self.parent) receive_signal(init, number);
-  init->self.parent = 0;
 }
 
 static void acknowledge_events(struct init *init, uint64_t seq) {
@@ -86,11 +78,6 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_SIGNAL_TO:
       init->rung.to = op->index == 1 ? TO_FIRST : TO_GROUP;
       return;
-    case OP_PARENT_DEATH:
-      return signal_at_parents_death(init, op->signal);
-    case OP_TELL_REAPED:
-      init->reports_reaped = true;
-      return;
     case OP_WATCH:
       return watch(init, op);
     case OP_CONNECT:
@@ -133,7 +120,7 @@ static bool has_room(const struct init *init, const char *body, size_t length) {
 static enum outcome apply_commit(struct init *init, const char *body, size_t length, int *code) {
   struct operation op;
   struct fields fields;
-  struct bounds bounds = {.last_event = last_sent(&init->queue), .words = (uint32_t)init->in.argc};
+  struct bounds bounds = {.last_event = last_sent(&init->queue), .words = (uint32_t)init->node.count};
   enum outcome outcome = STAY;
   if (!is_valid_commit(body, length, bounds) || !has_room(init, body, length)) return BAD_FRAME;
   on_commit(&init->supervisor);

@@ -23,7 +23,6 @@
 
 struct self {
   pid_t pid;
-  pid_t parent; /* at the start; 0 once that does not matter */
   bool is_pid1;
   int64_t started_at;
   char host_id[33];
@@ -62,7 +61,7 @@ struct init {
   int signals; /* a signalfd of all signals */
   bool alone;  /* no supervisor can be started: init decides */
   bool adopts; /* it is PID 1 or a subreaper */
-  bool has_to_reap, reports_reaped;
+  bool has_to_reap;
   uint64_t unheard; /* signals that nothing in the command handles, as was said; bit n-1 stands for signal n */
   struct orders orders;
   struct own_stop own_stop;

@@ -116,6 +116,13 @@ static void require_node(const struct init *init) {
   _exit(EXIT_OWN_ERROR);
 }
 
+/* With the exit code of the program that init replaces. */
+static void refuse_wrong_line(const struct drop_in *line) {
+  if (!line->refusal) return;
+  say("sexton: ", line->refusal, "\n");
+  _exit(line->as == AS_KUBEXIT ? 2 : 1);
+}
+
 static _Noreturn void run_in_foreground(const struct init *init) {
   require_node(init);
   set_mask(inherited_mask, NULL);
@@ -156,6 +163,9 @@ static void prepare(struct init *init) {
   init->adopts = init->self.is_pid1 || (asks && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
   if (asks && !init->adopts)
     say("sexton: cannot become a subreaper: orphans of the application will not be reaped here\n", "", "");
+  if (init->in.drop_in.misses_orphans)
+    say("sexton: orphans are not reaped here: this is not PID 1 and no subreaper; ",
+        "add -s, set TINI_SUBREAPER, or make it PID 1\n", "");
 }
 
 /*
@@ -197,7 +207,6 @@ static void start_at_once(struct init *init) {
   /* Here a stop request is a signal like any other: init passes it on, pending or not. */
   memcpy(init->orders.each, drop_in->forward, sizeof drop_in->forward);
   init->rung.to = drop_in->first_only ? TO_FIRST : TO_GROUP;
-  init->reports_reaped = drop_in->reports_reaped;
   init->orders.stops = 0;
 }
 
@@ -231,6 +240,8 @@ int main(int argc, char **argv, char **env) {
   if (argc > 0 && strcmp(argv[0], "sexton-sockets") == 0) tell_sockets();
   if (argc > 0 && strcmp(argv[0], "sexton-plain") == 0)
     tell_why_supervised(&(struct inherited){.argc = argc, .argv = argv, .env = env});
+  if (argc > 0 && strcmp(argv[0], "sexton-line") == 0)
+    tell_drop_in(&(struct inherited){.argc = argc - 1, .argv = argv + 1, .env = env});
   static struct init instance; /* zero, so that it takes no room in the file */
   struct init *init = &instance;
 #ifndef SEXTON_ENTRY
@@ -239,8 +250,9 @@ int main(int argc, char **argv, char **env) {
   set_up(init);
   init->in = (struct inherited){.argc = argc, .argv = argv, .env = env};
   init->in.drop_in = read_drop_in(&init->in);
+  refuse_wrong_line(&init->in.drop_in);
+  if (init->in.drop_in.parent_death > 0) prctl(PR_SET_PDEATHSIG, init->in.drop_in.parent_death, 0, 0, 0);
   init->self.pid = getpid();
-  init->self.parent = getppid();
   init->self.is_pid1 = init->self.pid == 1;
   bool foreground = wants_foreground(&init->in);
   find_node(&init->node, &init->in, !foreground);

@@ -5,7 +5,7 @@
 
 static void on_orphan_changed(const struct init *init, pid_t pid, int status) {
   char digits[12];
-  if (!init->reports_reaped || WIFSTOPPED(status)) return;
+  if (!init->in.drop_in.reports_reaped || WIFSTOPPED(status)) return;
   put_digits(digits, (uint64_t)pid, 1);
   say("sexton: reaped an orphan, pid ", digits, "\n");
 }

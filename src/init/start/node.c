@@ -148,18 +148,11 @@ static char **place_node(struct node_command *command, struct paths *paths, cons
   return out;
 }
 
-/* Node cannot see under which name init was started. */
-static const char *const called[] = {
-    [AS_TINI] = "SEXTON_INIT_AS=tini",
-    [AS_DUMB_INIT] = "SEXTON_INIT_AS=dumb-init",
-    [AS_KUBEXIT] = "SEXTON_INIT_AS=kubexit",
-};
-
 void find_node(struct node_command *node, const struct inherited *in, bool supervised) {
   char *told = take_told_node(in);
   size_t entries = 0;
   while (in->env[entries]) entries++;
-  size_t pointers = (entries + (size_t)in->argc + 16) * sizeof(char *);
+  size_t pointers = (entries + (size_t)in->argc + 16 + MAX_DROP_IN_FLAGS) * sizeof(char *);
   size_t size = pointers + 8 * (size_t)MAX_PATH_BYTES;
   char *block = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) {
@@ -180,17 +173,19 @@ void find_node(struct node_command *node, const struct inherited *in, bool super
   if (access(app, R_OK) == -1)
     lack(node, "sexton: cannot read ", app,
          ": the supervisor is not there; copy the whole sexton directory, not the program alone\n");
+  node->words = at;
   *at++ = app;
   node->anywhere = app[0] == '/' && node->argv[0][0] == '/';
-  for (int i = 1; i < in->argc; i++) *at++ = in->argv[i];
+  const struct drop_in *line = &in->drop_in;
+  for (int i = 0; i < line->flag_count; i++) *at++ = (char *)(uintptr_t)line->flags[i];
+  for (int i = line->rest; i < in->argc; i++) *at++ = in->argv[i];
+  node->count = (int)(at - node->words);
   *at++ = NULL;
   node->env = at;
   for (size_t i = 0; i < entries; i++)
     if (is_kept_for_node(in->env[i])) *at++ = in->env[i];
   if (supervised) *at++ = (char *)(uintptr_t) "SEXTON_INIT_FD=3";
   if (supervised && access("/graveyard", F_OK) == -1) *at++ = (char *)(uintptr_t) "SEXTON_INIT_SOLO=1";
-  if (in->drop_in.as != AS_SEXTON) *at++ = (char *)(uintptr_t)called[in->drop_in.as];
-  /* Node cannot ask the kernel whether init is a subreaper. */
-  if (in->drop_in.as == AS_TINI && in->drop_in.subreaper) *at++ = (char *)(uintptr_t) "TINI_SUBREAPER=";
+  if (line->called) *at++ = (char *)(uintptr_t)line->called;
   *at = NULL;
 }

@@ -8,16 +8,25 @@ enum { EXIT_OWN_ERROR = 125, MAX_PATH_BYTES = 4096 };
 /* The program that init replaces, by the name under which it was started. */
 enum called_as { AS_SEXTON, AS_TINI, AS_DUMB_INIT, AS_KUBEXIT };
 
-/* What that program's own command line and variables ask of init. */
+enum { MAX_DROP_IN_FLAGS = 7 };
+
+/* What that program's own command line and variables ask of init and of the supervisor. */
 struct drop_in {
   enum called_as as;
-  int command;     /* index of the application's first word; 0: nothing to start, but help or an error to print */
-  bool plain;      /* no variable of sexton's asks for more than that program does: signals are only passed on */
-  bool first_only; /* signals go to the first process of the application, else to its group */
+  int command;         /* index of the application's first word; 0: nothing to start, but help to print */
+  const char *refusal; /* what is wrong with the line; NULL: nothing */
+  bool plain;          /* no variable of sexton's asks for more than that program does: signals are only passed on */
+  bool first_only;     /* signals go to the first process of the application, else to its group */
   bool subreaper;
+  bool misses_orphans; /* has to say that orphans are not reaped */
   bool reports_reaped; /* says which orphans it reaps */
   bool unattended;     /* nothing is asked for that only a supervisor does */
+  int parent_death;    /* the signal that init gets when its parent dies; 0: none */
   uint8_t forward[MAX_SIGNAL + 1]; /* as what each signal is passed on; 0: not at all */
+  /* The words for the supervisor: sexton's flags, or what to print, and then those of argv from index `rest` on. */
+  const char *flags[MAX_DROP_IN_FLAGS];
+  int flag_count, rest;
+  const char *called; /* for its environment: SEXTON_INIT_AS with the program's name and flags that others beat */
 };
 
 /* What the form of the command line and of the variables decides, before a supervisor looks at them. */
@@ -43,11 +52,18 @@ struct inherited {
 struct node_command {
   char **argv, **env;
   bool anywhere; /* found by absolute paths, so that the working directory does not matter */
+  char **words;  /* the bundle and the words for the supervisor, at the end of argv */
+  int count;     /* how many words there are */
   const char *lacks[3]; /* what is missing, as say() takes it; the first is NULL: nothing */
 };
 
 /* dropin.c */
 struct drop_in read_drop_in(const struct inherited *in);
+/*
+ * By the name `sexton-line`: prints what the supervisor gets for this command line of another program, each word ended
+ * by NUL. It prints nothing for a line of sexton's own or one that starts nothing.
+ */
+_Noreturn void tell_drop_in(const struct inherited *in);
 
 /* The value of `variable`, which ends with `=`; NULL: it is not set. */
 const char *value_of(char *const *env, const char *variable);

@@ -95,11 +95,6 @@ static void on_signal(struct init *init, const struct signalfd_siginfo *info) {
   if (stops_job && init->in.drop_in.as == AS_DUMB_INIT) kill(init->self.pid, SIGSTOP);
 }
 
-void receive_signal(struct init *init, int number) {
-  struct signalfd_siginfo info = {.ssi_signo = (uint32_t)number, .ssi_code = SI_USER};
-  on_signal(init, &info);
-}
-
 /* The lowest numbers come first, so that a flood of real-time signals hides no stop request: sigwaitinfo(2). */
 void read_signals(struct init *init) {
   struct signalfd_siginfo infos[32];

@@ -40,8 +40,6 @@ int64_t shorten_grace(int64_t grace_ms);
 /* signals.c */
 /* Takes those that are pending. Reaping is left to the loop. */
 void read_signals(struct init *init);
-/* Acts as if this signal had come from an unknown sender. */
-void receive_signal(struct init *init, int number);
 /* Passes queued signals on, because no supervisor will. */
 void forward_queued(struct init *init);
 

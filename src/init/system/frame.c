@@ -140,8 +140,6 @@ static const struct {
     [OP_EXEC] = {"exec", "iow"},
     [OP_END_HELPER] = {"end-helper", "i"},
     [OP_SIGNAL_TO] = {"signal-to", "ib"},
-    [OP_PARENT_DEATH] = {"parent-death", "s"},
-    [OP_TELL_REAPED] = {"tell-reaped", ""},
     [OP_WATCH] = {"watch", "W"},
     [OP_CONNECT] = {"connect", "il"},
     [OP_HANG_UP] = {"hang-up", "i"},

@@ -25,7 +25,7 @@ enum {
 
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO,
-  OP_PARENT_DEATH, OP_TELL_REAPED, OP_WATCH, OP_CONNECT, OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY,
+  OP_WATCH, OP_CONNECT, OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY,
   OP_WATCHDOG, OP_EXIT,
 };
 
@@ -74,10 +74,10 @@ struct operation {
   struct orders orders;
   int64_t wait_ms;     /* prepared-ends, end-with, notify, watchdog; NEVER: none */
   int64_t at, last_at; /* due, stop; NEVER: never */
-  int signal;          /* kill, stop, parent-death, prepared-ends, end-with */
+  int signal;          /* kill, stop, prepared-ends, end-with */
 };
 
-/* What a commit may refer to: the last event sent, and how many words init's own argv has. */
+/* What a commit may refer to: the last event sent, and how many words the supervisor was started with. */
 struct bounds {
   uint64_t last_event;
   uint32_t words;

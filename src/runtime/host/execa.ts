@@ -139,8 +139,6 @@ export class ExecaHost implements Host {
       case 'signalTo':
         this.#firstOnly = command.to === 'first' ? command.id : undefined;
         return;
-      case 'parentDeath':
-      case 'tellReaped':
       case 'notify':
       case 'watchdog':
       case 'watch':

@@ -97,8 +97,6 @@ const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> }
   listen: ['listen', { path: SOCKET }],
   exec: ['exec', { id: HELPER, outputLimit: number('output limit', 0, MAX_OUTPUT_BYTES), argv: list(ARGUMENT) }],
   endHelper: ['end-helper', { id: HELPER }],
-  parentDeath: ['parent-death', { signal: SIGNAL }],
-  tellReaped: ['tell-reaped', {}],
   notify: ['notify', { all: FLAG, watchdogMs: TIME }],
   watchdog: ['watchdog', { id: CHILD, ms: TIME }],
   watch: ['watch', watchFields],

@@ -119,10 +119,6 @@ export type HostCommand =
   | { readonly type: 'endHelper'; readonly id: number }
   /** From now on signals go to the group of `id`, or to its first process while that lives, in place of its tree. */
   | { readonly type: 'signalTo'; readonly id: number; readonly to: Exclude<SignalTo, 'tree'> }
-  /** The host itself gets this signal when its parent dies: prctl(2), PR_SET_PDEATHSIG. */
-  | { readonly type: 'parentDeath'; readonly signal: number }
-  /** From now on the host says on stderr which orphans it reaps. */
-  | { readonly type: 'tellReaped' }
   /**
    * From now on the application is started with NOTIFY_SOCKET, and with WATCHDOG_USEC where a time is given. `all`: any
    * process of the container may write to it.

@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
   in.drop_in = read_drop_in(&in);
   require(in.drop_in.command >= 0 && in.drop_in.command < in.argc);
+  require(in.drop_in.rest >= 1 && in.drop_in.rest <= in.argc && in.drop_in.flag_count <= MAX_DROP_IN_FLAGS);
   for (int number = 0; number <= MAX_SIGNAL; number++) require(in.drop_in.forward[number] <= MAX_SIGNAL);
   require(in.drop_in.forward[SIGKILL] == 0 && in.drop_in.forward[SIGCHLD] == 0);
   in.form = read_plain_form(&in);

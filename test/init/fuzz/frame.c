@@ -89,9 +89,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_STOP:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL && op->at > 0 && op->last_at > 0);
       break;
-    case OP_PARENT_DEATH:
-      require(op->signal >= 1 && op->signal <= MAX_SIGNAL);
-      break;
     case OP_NOTIFY:
       require(op->index <= 1 && op->wait_ms > 0);
       break;

@@ -32,8 +32,6 @@ const OPERATIONS = [
   ['end-helper', '1'],
   ['stop', '1', '15', '1234567', '0'],
   ['signal-to', '1', '1'],
-  ['parent-death', '9'],
-  ['tell-reaped'],
   ['notify', '1', '30000'],
   ['watchdog', '1', '0'],
   ['prepared-ends', '1', '15', '5000', '11', '/web', '/log', '0', 's', '0', '255', '1', '256', '\u00010', 'a', 'b'],

@@ -112,20 +112,6 @@ const PARSERS: Readonly<Record<string, Parser>> = {
       return (text) => assert.deepEqual(sumOf(Buffer.from(text), 3), sumOf(Buffer.from(text), 1000));
     },
   },
-  'drop-in': {
-    file: 'config/dropin/line.ts',
-    seeds: ['tini -gvvsw -p SIGTERM -e 143 -- sh', 'dumb-init -c --rewrite 15:3 -r15:0 --verb sh', 'kubexit -- sh'],
-    load: async () => {
-      const { readDropIn } = await import('../../../src/config/dropin/line.ts');
-      return (text) => {
-        const words = text.split(' ');
-        for (const as of ['tini', 'dumb-init', 'kubexit'] as const) {
-          const line = readDropIn(as, words.slice(1), { TINI_VERBOSITY: words[0], DUMB_INIT_SETSID: words[1] });
-          if (line.asks === 'run') assert.ok(line.at >= 0 && line.at < words.length);
-        }
-      };
-    },
-  },
   flags: {
     file: 'config/notation/actions/idle.ts',
     seeds: [

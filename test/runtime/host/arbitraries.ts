@@ -104,8 +104,6 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('signalTo'), id, to: fc.constantFrom('group', 'first') }),
   record({ type: fc.constant('endHelper'), id }),
-  record({ type: fc.constant('parentDeath'), signal }),
-  record({ type: fc.constant('tellReaped') }),
   record({ type: fc.constant('notify'), all: fc.boolean(), watchdogMs: maybe(fc.integer({ min: 1 })) }),
   record({ type: fc.constant('watchdog'), id, ms: maybe(fc.integer({ min: 1 })) }),
   record({

@@ -53,22 +53,6 @@ export function modesContract(kind: HostKind): void {
     await host.commit({ commands: [{ type: 'kill', id: 1, signal: SIGKILL }] });
     await host.event('rootsGone');
   });
-
-  test('C03 the host says which orphans it reaps, once it was told to', async (t) => {
-    const host = await start(t, kind);
-    const isBlind = declares(host, /^orphans are not reaped, counted or swept$/);
-    const pids: number[] = [];
-    for (const id of [1, 2]) {
-      await host.shell(id, 'sleep 1000 & echo $!');
-      pids.push(Number(await host.output.next(() => true)));
-      await host.event('exited');
-      await host.commit({ commands: [{ type: 'kill', id, signal: SIGKILL }] });
-      await host.event('rootsGone');
-      if (id === 1) await host.commit({ commands: [{ type: 'tellReaped' }] });
-    }
-    if (!isBlind) await waitFor('it says so', () => host.errors.length > 0);
-    assert.deepEqual(host.errors, isBlind ? [] : [`sexton: reaped an orphan, pid ${pids[1]}`]);
-  });
 }
 
 export function livenessContract(kind: HostKind): void {

@@ -129,8 +129,6 @@ export function commitOf(fields: readonly string[]): Commit {
       commands.push({ type: 'stop', id, signal, lateMs, lastMs });
     } else if (operation === 'signal-to')
       commands.push({ type: 'signalTo', id: int(), to: int() === 1 ? 'first' : 'group' });
-    else if (operation === 'parent-death') commands.push({ type: 'parentDeath', signal: int() });
-    else if (operation === 'tell-reaped') commands.push({ type: 'tellReaped' });
     else if (operation === 'notify')
       commands.push({ type: 'notify', all: int() === 1, watchdogMs: int() || undefined });
     else if (operation === 'watchdog') commands.push({ type: 'watchdog', id: int(), ms: int() || undefined });

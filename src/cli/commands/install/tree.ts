@@ -29,7 +29,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { DropIn } from '../../../config/dropin/line.ts';
+import { DROP_INS } from '../../../config/dropin/dropin.ts';
 import { inDirectory, look } from '../../../runtime/graveyard/directory.ts';
 import { SextonError } from '../../../text/errors.ts';
 import { INVENTORY, type InventoryFile, inventoryDigest, parseInventory } from './inventory.ts';
@@ -55,7 +55,7 @@ export interface Installed {
 }
 
 const LINK = 'sexton';
-const OTHER_NAMES: readonly string[] = ['tini', 'dumb-init', 'kubexit'] satisfies readonly DropIn[];
+const OTHER_NAMES: readonly string[] = DROP_INS;
 const VERSIONS = 'versions';
 const PARTIAL = '.sexton-';
 /** A copy takes seconds. An older one was left by a run that was killed. */

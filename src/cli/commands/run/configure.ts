@@ -2,7 +2,7 @@
  * The first supervisor of a container makes the configuration, or refuses to start. Later ones have it from the memo and
  * never load this.
  */
-import type { DropIn } from '../../../config/dropin/line.ts';
+import type { DropIn } from '../../../config/dropin/dropin.ts';
 import { type Resolution, resolveRun } from '../../../config/resolve.ts';
 import { EXIT } from '../../../core/exit.ts';
 import type { Host } from '../../../runtime/host/host.ts';
@@ -44,9 +44,7 @@ export async function configure({ host, argv, as, isSolo, whyNode, isResumed }: 
     const { member, terminationLog } = run;
     return void (await refuseToStart(host, { ok: false, problems: [NO_NOTIFY], name: member.name, terminationLog }));
   }
-  // init is our parent.
-  const ofPlace = run.host.missesOrphans && process.ppid !== 1 ? [NOT_REAPED] : [];
-  return { config: run, remarks: { warnings: [...warnings, ...ofPlace], notes } };
+  return { config: run, remarks: { warnings, notes } };
 }
 
 /** Prints all problems in one message; nothing was started. A stalled reader of stderr must not keep the container. */
@@ -58,5 +56,3 @@ async function refuseToStart(host: Host, refusal: Extract<Resolution, { ok: fals
 }
 
 const MAX_COMPLAINING_MS = 200;
-const NOT_REAPED =
-  'orphans are not reaped here: this is not PID 1 and no subreaper; add -s, set TINI_SUBREAPER, or make it PID 1';

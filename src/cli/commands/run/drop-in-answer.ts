@@ -1,48 +1,24 @@
 /**
- * The answer under another program's name when there is no command to run: help, version, licence, or what is wrong
- * with the command line. Stream and exit code are those of the other program, and the answer always says that it is
- * sexton.
+ * The answer under another program's name when its command line asks for help, version or licence. The stream is that of
+ * the other program, and the answer always says that it is sexton.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DropIn, readDropIn } from '../../../config/dropin/line.ts';
-import type { Env } from '../../../config/env.ts';
-import { complainInTime } from '../../../text/errors.ts';
+import type { DropIn } from '../../../config/dropin/dropin.ts';
 import { print } from '../../../text/print.ts';
 import { versionNumber } from '../../../text/version.ts';
 
-export async function answer(as: DropIn, argv: readonly string[], env: Env): Promise<void> {
-  const line = readDropIn(as, argv, env);
-  switch (line.asks) {
-    case 'help':
-      return tell(as, `${whoIsThere(as)}${HELP[as]}`);
-    case 'version':
-      return tell(as, whoIsThere(as));
-    case 'license':
-      return tell(as, `${whoIsThere(as)}${licenseText()}`);
-    case 'nothing':
-      process.exitCode = as === 'kubexit' ? 2 : 1;
-      return complainInTime(new Refusal(`cannot start as ${as}: ${line.problem}; ${as} -h names what it takes`));
-    case 'run':
-      throw new Error(`internal error: init took this for no command line of ${as}`);
-    default:
-      return line satisfies never;
-  }
-}
-
-/** Told like sexton's own errors, but with the exit code of the other program. */
-class Refusal extends Error {
-  override readonly name = 'SextonError';
-}
-
-/** dumb-init answers on stderr. */
-async function tell(as: DropIn, text: string): Promise<void> {
-  if (as === 'dumb-init') await new Promise<void>((resolve) => process.stderr.write(text, () => resolve()));
+/** `asks`: the word that init gives for such a command line. */
+export async function answer({ name }: DropIn, asks: string | undefined): Promise<void> {
+  const text = `sexton ${versionNumber()} in the place of ${name}\n${detailsOf(name, asks)}`;
+  // dumb-init answers on stderr.
+  if (name === 'dumb-init') await new Promise<void>((resolve) => process.stderr.write(text, () => resolve()));
   else await print(text);
 }
 
-function whoIsThere(as: DropIn): string {
-  return `sexton ${versionNumber()} in the place of ${as}\n`;
+function detailsOf(name: DropIn['name'], asks: string | undefined): string {
+  if (asks === 'help') return HELP[name];
+  return asks === 'license' ? licenseText() : '';
 }
 
 function licenseText(): string {
@@ -58,7 +34,7 @@ With a variable SEXTON_* (sexton help environment) the command also gets what a
 member of a pod has: a drain, a stop ladder, probes, a tombstone.
 `;
 
-const HELP: Readonly<Record<DropIn, string>> = {
+const HELP: Readonly<Record<DropIn['name'], string>> = {
   tini: `
 tini [flags] [--] command [args...]
   -s          adopt orphans also when this is not PID 1; or TINI_SUBREAPER

@@ -2,7 +2,7 @@
  * `sexton run` starts a supervisor with the configuration of the memo or, the first time, of the command line. It loads
  * what the application does not need only after the application has started.
  */
-import type { DropIn } from '../../../config/dropin/line.ts';
+import type { DropIn } from '../../../config/dropin/dropin.ts';
 import { keptConfig, type RunConfig, restoredConfig } from '../../../config/run-config.ts';
 import type { State } from '../../../core/state/state.ts';
 import { readBootId, SystemClock } from '../../../runtime/clock.ts';
@@ -16,7 +16,7 @@ import { readMemo } from '../../../runtime/memo.ts';
 import { type Before, type Remarks, Supervisor } from '../../../runtime/supervisor.ts';
 import { versionNumber } from '../../../text/version.ts';
 
-/** `argv` is what follows the program's name; `as`: that name, where it is another program's. */
+/** `argv`: what init gives for the words behind the program's name; `as`: the program that is replaced. */
 export async function run(argv: readonly string[], as?: DropIn): Promise<void> {
   keepToOurselves();
   const { host, hello, isSolo } = await openHost(process.env);
