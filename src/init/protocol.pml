@@ -9,7 +9,7 @@
  * In the model: signal forwarded stop-sent exited killed overdue end-written
  *   ack memo kill stop forward-once fallback kill-at leave-at due sleep prepared-ends end-with exit
  * Left out, as they change nothing about a stop: spawned spawn-failed roots-gone told helper-exited helper-killed
- *   helper-failed notified silent notify watchdog spawn forward listen exec end-helper signal-to parent-death tell-reaped watch connect
+ *   helper-failed notified silent notify watchdog spawn forward listen exec end-helper parent-death tell-reaped watch connect
  *   hang-up
  */
 #define MAX_EVENTS 6

@@ -28,10 +28,8 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
   const plan = (effect: Effect): unknown => {
     switch (effect.type) {
       case 'spawn':
-        return commands.push({ ...effect, program });
+        return commands.push({ ...effect, to: signalTo, program });
       case 'forward':
-        if (signalTo !== 'tree') commands.push({ type: 'signalTo', id: effect.id, to: signalTo });
-        return commands.push(effect);
       case 'kill':
       case 'forwardOnce':
       case 'stop':

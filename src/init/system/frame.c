@@ -111,7 +111,7 @@ static const struct {
 } forms[] = {
     [OP_ACK] = {"ack", "q"},
     [OP_MEMO] = {"memo", "m"},
-    [OP_SPAWN] = {"spawn", "ixw"},
+    [OP_SPAWN] = {"spawn", "irxw"},
     [OP_KILL] = {"kill", "is"},
     [OP_STOP] = {"stop", "istT"},
     [OP_FORWARD] = {"forward", "F"},
@@ -123,7 +123,6 @@ static const struct {
     [OP_LISTEN] = {"listen", "l"},
     [OP_EXEC] = {"exec", "iow"},
     [OP_END_HELPER] = {"end-helper", "i"},
-    [OP_SIGNAL_TO] = {"signal-to", "ib"},
     [OP_PARENT_DEATH] = {"parent-death", "s"},
     [OP_TELL_REAPED] = {"tell-reaped", ""},
     [OP_WATCH] = {"watch", "W"},
@@ -174,6 +173,8 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return next_text(fields, MAX_DIRECTORY_BYTES, op);
     case 'q':
       return next_number(fields, 0, MAX_NUMBER, &op->seq);
+    case 'r':
+      return next_u32(fields, TO_FIRST, &op->limit);
     case 's':
       return next_signal(fields, 1, &op->signal);
     case 't':

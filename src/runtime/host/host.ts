@@ -91,9 +91,9 @@ export type HostCommand =
   | ChildCommand
   /**
    * Start the application as `id`; ids rise from 1. The environment, dispositions, limits and descriptors are those the
-   * host was started with.
+   * host was started with. `to`: whom signals reach, the first process while it lives.
    */
-  | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
+  | { readonly type: 'spawn'; readonly id: number; readonly to: SignalTo; readonly program: Program }
   /** What the host does about a stop should the supervisor not act in time. Replaces what was said before. */
   | ({ readonly type: 'fallback' } & Fallback)
   /**
@@ -124,8 +124,6 @@ export type HostCommand =
     }
   /** KILL the whole group of that helper; nothing happens when it has ended. `helperEnded` follows. */
   | { readonly type: 'endHelper'; readonly id: number }
-  /** From now on signals go to the group of `id`, or to its first process while that lives, in place of its tree. */
-  | { readonly type: 'signalTo'; readonly id: number; readonly to: Exclude<SignalTo, 'tree'> }
   /** The host itself gets this signal when its parent dies: prctl(2), PR_SET_PDEATHSIG. */
   | { readonly type: 'parentDeath'; readonly signal: number }
   /** From now on the host says on stderr which orphans it reaps. */

@@ -66,11 +66,13 @@ const argv = fc
   .tuple(word, fc.array(word, { maxLength: 4 }))
   .map(([first, rest]): [string, ...string[]] => [first, ...rest]);
 const name = fc.constantFrom('main', 'web-2', 'a'.repeat(63));
+const to = fc.constantFrom('tree' as const, 'group' as const, 'first' as const);
 const command: fc.Arbitrary<HostCommand> = fc.oneof(
-  record({ type: fc.constant('spawn'), id, program: record({ fromIndex: fc.constant(0), argv }) }),
+  record({ type: fc.constant('spawn'), id, to, program: record({ fromIndex: fc.constant(0), argv }) }),
   record({
     type: fc.constant('spawn'),
     id,
+    to,
     program: record({ fromIndex: fc.integer({ min: 1, max: 99 }), argv: fc.constant<[string]>(['own']) }),
   }),
   record({ type: fc.constant('kill'), id, signal }),
@@ -97,7 +99,6 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     type: fc.constant('stop'),
     ...{ id, signal, lateMs: maybe(fc.integer({ min: 1 })), lastMs: maybe(fc.integer({ min: 1 })) },
   }),
-  record({ type: fc.constant('signalTo'), id, to: fc.constantFrom('group', 'first') }),
   record({ type: fc.constant('endHelper'), id }),
   record({ type: fc.constant('parentDeath'), signal }),
   record({ type: fc.constant('tellReaped') }),

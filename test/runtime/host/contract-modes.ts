@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { SIGKILL, SIGTERM } from '../../../src/core/signals.ts';
 import { hasEnded, send } from '../../helpers/process.ts';
 import { waitFor, waitForFile, within } from '../../helpers/wait.ts';
-import { declares, FOR_EVER, type HostKind, type HostProcess, start, stopOf } from './host-process.ts';
+import { declares, FOR_EVER, type HostKind, type HostProcess, spawnOf, start, stopOf } from './host-process.ts';
 
 const SIGUSR1 = 10;
 
@@ -37,11 +37,11 @@ export function modesContract(kind: HostKind): void {
     const first = 'trap "echo first got TERM" TERM; trap "exit 3" USR1; while [ ! -e "$SCRATCH/up" ]; do :; done';
     await host.commit({
       commands: [
-        { type: 'signalTo', id: 1, to: 'first' },
         { type: 'forward', id: 1, table: { [SIGUSR1]: SIGTERM } },
+        { ...spawnOf(1, '/bin/sh', '-c', `${second} ${first}; echo ready; ${FOR_EVER}`), to: 'first' },
       ],
     });
-    await host.shell(1, `${second} ${first}; echo ready; ${FOR_EVER}`);
+    await host.event('spawned');
     await host.output.next((line) => line === 'ready');
     process.kill(host.pid, SIGUSR1);
     await host.event('forwarded');
