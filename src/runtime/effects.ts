@@ -28,8 +28,7 @@ export function planOf(effects: readonly Effect[], means: Means): Plan {
   const plan = (effect: Effect): unknown => {
     switch (effect.type) {
       case 'spawn':
-        if (signalTo !== 'tree') commands.push({ type: 'signalTo', id: effect.id, to: signalTo });
-        return commands.push({ ...effect, program });
+        return commands.push({ ...effect, to: signalTo, program });
       case 'kill':
       case 'stop':
       case 'watchdog':

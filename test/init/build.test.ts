@@ -30,7 +30,7 @@ test('an idle init has less than 100 KB of private memory', async (t) => {
   const { init, supervisor } = await begin(await layBench(t, STATIC));
   init.write('exit 0\n');
   await supervisor.skip('exited', 'roots-gone');
-  supervisor.commit('memo', 'm'.repeat(65_000), 'memo', 'small', 'spawn', 2, 0, 1, 'true', 'ack', 1);
+  supervisor.commit('memo', 'm'.repeat(65_000), 'memo', 'small', 'spawn', 2, 0, 0, 1, 'true', 'ack', 1);
   await supervisor.skip('spawned', 'exited', 'roots-gone');
   // The acknowledgement of 16 outputs gives their pages back.
   for (let id = 1; id <= 16; id += 1) {
@@ -70,7 +70,7 @@ test('the arm64 build starts and stops a command under emulation', async (t: Tes
   await supervisor.expect('roots-gone');
   init.process.kill('SIGUSR1');
   assert.equal((await supervisor.expect('signal'))[0], '10');
-  supervisor.commit('spawn', 2, 0, 1, '/does/not/exist');
+  supervisor.commit('spawn', 2, 0, 0, 1, '/does/not/exist');
   assert.deepEqual(await supervisor.expect('spawn-failed'), ['2', 'ENOENT']);
   supervisor.commit('exit', 4);
   assert.deepEqual(await init.ended, { code: 4, signal: null });

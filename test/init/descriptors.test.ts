@@ -93,7 +93,7 @@ for (const [form, words] of Object.entries(FORMS)) {
 
   onBench(`init outlives ${form} at NOTIFY_SOCKET, and reads on`, async (bench) => {
     const scene = await attend(bench);
-    scene.supervisor.commit('notify', 1, 0, 'spawn', 1, 0, AGENT.length, ...AGENT);
+    scene.supervisor.commit('notify', 1, 0, 'spawn', 1, 0, 0, AGENT.length, ...AGENT);
     await scene.supervisor.expect('spawned');
     scene.init.write('echo "$NOTIFY_SOCKET;"\n');
     const [, name = ''] = await waitFor('it has one', () => /@(.*);/.exec(scene.init.stdout()) ?? undefined);

@@ -238,7 +238,7 @@ onBench('A5, K03 a pending stop request comes before a spawn that init reads', a
   const { init, supervisor } = await attend(bench);
   // While init stands still both arrive, the order to start first.
   send(init.pid, 'SIGSTOP');
-  await passed(supervisor, bench, 'spawn', 1, 0, AGENT.length, ...AGENT);
+  await passed(supervisor, bench, 'spawn', 1, 0, 0, AGENT.length, ...AGENT);
   send(init.pid, 'SIGTERM');
   send(init.pid, 'SIGCONT');
   const seqs: Record<string, string> = {};
@@ -249,9 +249,9 @@ onBench('A5, K03 a pending stop request comes before a spawn that init reads', a
   }
   assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ECANCELED']);
   // Still not acknowledged; then it is, and the id is as good as new.
-  supervisor.commit('spawn', 1, 0, AGENT.length, ...AGENT);
+  supervisor.commit('spawn', 1, 0, 0, AGENT.length, ...AGENT);
   assert.deepEqual(await supervisor.expect('spawn-failed'), ['1', 'ECANCELED']);
-  supervisor.commit('ack', seqs[SIGTERM] ?? '', 'spawn', 1, 0, AGENT.length, ...AGENT);
+  supervisor.commit('ack', seqs[SIGTERM] ?? '', 'spawn', 1, 0, 0, AGENT.length, ...AGENT);
   assert.equal((await supervisor.expect('spawned'))[0], '1');
   await init.says('up');
 });

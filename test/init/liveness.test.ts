@@ -99,7 +99,7 @@ onBench('peers beyond the limit wait, and leave init the descriptors that it nee
   supervisor.commit('listen', bench.path('live'));
   const peers: Peer[] = [];
   for (let i = 0; i < 80; i++) peers.push(await peer(bench.path('live')));
-  supervisor.commit('spawn', 1, 0, 1, 'true');
+  supervisor.commit('spawn', 1, 0, 0, 1, 'true');
   await supervisor.skip('spawned', 'exited', 'roots-gone');
   await supervisor.kill();
   await init.supervisor();

@@ -4,16 +4,17 @@ import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
 import { orders } from './orders.ts';
-import { onBench, shell } from './scripted.ts';
+import { attend, onBench, TO_FIRST } from './scripted.ts';
 
 onBench('C04 signal-to first: the first process gets signals, and then what it leaves', async (bench) => {
   const stay = 'while :; do sleep 1000 & wait $!; done';
   const second = `sh -c 'trap "echo second got TERM; exit" TERM; echo up; ${stay}' &`;
-  const init = bench.start(shell(`${second} trap "exit 7" TERM; ${stay}`));
-  const supervisor = await init.supervisor();
+  const { init, supervisor } = await attend(bench);
+  const words = ['sh', '-c', `${second} trap "exit 7" TERM; ${stay}`];
+  supervisor.commit('spawn', 1, TO_FIRST, 0, words.length, ...words);
   await init.says('up');
   await supervisor.expect('spawned');
-  await applied(supervisor, 'signal-to', 1, 1, ...orders({ stops: [15], unheard: [1, 0] }));
+  await applied(supervisor, ...orders({ stops: [15], unheard: [1, 0] }));
   await supervisor.kill();
   for (let start = 1; start <= 5; start++) await (await init.supervisor()).kill();
   await waitFor('it goes on alone', () => init.stderr().includes('goes on without it'));
@@ -23,11 +24,10 @@ onBench('C04 signal-to first: the first process gets signals, and then what it l
 });
 
 onBench('with signal-to first KILL still reaches everything', async (bench) => {
-  const init = bench.start(shell('sleep 1000 & echo up; wait'));
-  const supervisor = await init.supervisor();
+  const { init, supervisor } = await attend(bench);
+  supervisor.commit('spawn', 1, TO_FIRST, 0, 3, 'sh', '-c', 'sleep 1000 & echo up; wait');
   await init.says('up');
   await supervisor.expect('spawned');
-  await applied(supervisor, 'signal-to', 1, 1);
   supervisor.commit('kill', 1, 9);
   await supervisor.skip('exited', 'roots-gone');
   supervisor.commit('exit', 0);

@@ -160,7 +160,7 @@ const STAY = SEND.replace('exit !send', '$| = 1; send').replace(
 
 async function beginNotified(bench: Bench, env: Readonly<Record<string, string>> = {}) {
   const scene = await attend(bench, undefined, { env });
-  scene.supervisor.commit('notify', 0, WATCHDOG_MS, 'spawn', 1, 0, AGENT.length, ...AGENT);
+  scene.supervisor.commit('notify', 0, WATCHDOG_MS, 'spawn', 1, 0, 0, AGENT.length, ...AGENT);
   scene.init.write(`export INIT=${scene.init.pid}\n`);
   const [, seq = ''] = await scene.supervisor.next();
   scene.supervisor.ack(seq);

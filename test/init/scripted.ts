@@ -214,6 +214,10 @@ export async function begin(
   return { ...scene, pid: Number(pid) };
 }
 
+/** Whom signals reach, in `spawn`: the process group, or the first process. */
+export const TO_GROUP = 1;
+export const TO_FIRST = 2;
+
 export async function attend(bench: Bench, words: readonly string[] = REFUSED, options: StartOptions = {}) {
   const init = bench.start(words, options);
   return { bench, init, supervisor: await init.supervisor() };

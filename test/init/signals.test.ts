@@ -6,7 +6,7 @@ import { childrenOf, send, stateOf } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
 import { orders } from './orders.ts';
-import { AGENT, attend, begin, type Init, onBench, shell } from './scripted.ts';
+import { AGENT, attend, begin, type Init, onBench, shell, TO_GROUP } from './scripted.ts';
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
 
@@ -85,12 +85,13 @@ onBench('the sequence numbers of events rise by one, and their times never fall'
 onBench('to a group: a stop reaches every process, and continues a stopped one', async (bench) => {
   const trap = (name: string): string =>
     `trap 'echo ${name} term' TERM; echo ${name} ready; while :; do sleep 60 & wait $!; done`;
-  const { init, supervisor } = await attend(bench, shell(`sh -c "${trap('second')}" & ${trap('first')}`));
+  const { init, supervisor } = await attend(bench);
+  supervisor.commit('spawn', 1, TO_GROUP, 0, 3, 'sh', '-c', `sh -c "${trap('second')}" & ${trap('first')}`);
   const [, pid] = await supervisor.expect('spawned');
   await init.says('first ready');
   await init.says('second ready');
   sendNumber(Number(pid), SIGSTOP);
-  supervisor.commit('signal-to', 1, 0, 'stop', 1, SIGTERM, 0, 0);
+  supervisor.commit('stop', 1, SIGTERM, 0, 0);
   await init.says('first term');
   await init.says('second term');
   supervisor.commit('kill', 1, SIGKILL);
@@ -123,11 +124,12 @@ onBench('A7 no CONT follows TERM to an application that is not stopped', async (
 onBench('A7 only the stopped processes of a group get CONT', async (bench) => {
   const inner = 'trap "echo inner cont" CONT; trap "echo inner term" TERM; kill -STOP $$; while :; do sleep 0.01; done';
   const script = `trap "echo cont" CONT; trap "echo term" TERM; sh -c '${inner}' & echo up $!; while :; do wait; read l; done`;
-  const { init, supervisor } = await attend(bench, shell(script));
+  const { init, supervisor } = await attend(bench);
+  supervisor.commit('spawn', 1, TO_GROUP, 0, 3, 'sh', '-c', script);
   await supervisor.expect('spawned');
   const inside = await waitFor('it is told', () => Number(/up (\d+)\n/.exec(init.stdout())?.[1]) || undefined);
   await waitFor('it is stopped', () => stateOf(inside) === 'T');
-  supervisor.commit('signal-to', 1, 0, 'stop', 1, SIGTERM, 0, 0);
+  supervisor.commit('stop', 1, SIGTERM, 0, 0);
   for (const text of ['inner term', 'inner cont', '\nterm']) await init.says(text);
   assert.doesNotMatch(init.stdout(), /\ncont/);
   supervisor.commit('exit', 0);
@@ -172,7 +174,7 @@ onBench('init forwards by the table, and reports a signal that is not in it', as
 onBench('init reports a signal for a command that is gone', async (bench) => {
   const { init, supervisor } = await attend(bench, ['--', 'true']);
   await supervisor.skip('spawned', 'exited', 'roots-gone');
-  supervisor.commit(...orders({ each: { [SIGHUP]: SIGUSR1 } }), 'spawn', 2, 0, 1, 'true');
+  supervisor.commit(...orders({ each: { [SIGHUP]: SIGUSR1 } }), 'spawn', 2, 0, 0, 1, 'true');
   await supervisor.expect('spawned');
   sendNumber(init.pid, SIGHUP);
   const frames = [await supervisor.next(), await supervisor.next(), await supervisor.next()];

@@ -26,7 +26,7 @@ onBench('P04 init reports a killed child with exactly its signal, real-time ones
   let seq = 0;
   for (const [index, number] of DEADLY.entries()) {
     const id = index + 1;
-    supervisor.commit('ack', seq, 'spawn', id, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
+    supervisor.commit('ack', seq, 'spawn', id, 0, 0, 3, 'sh', '-c', `ulimit -c 0; kill -${number} $$`);
     const [, pid] = await supervisor.expect('spawned');
     assert.deepEqual(await supervisor.expect('exited'), [String(id), pid, '', String(number), '0']);
     assert.deepEqual(await supervisor.expect('roots-gone'), [String(id)]);
@@ -47,7 +47,7 @@ onBench('init reports that a child has dumped core', async (bench, t) => {
 onBench('a signal reaches a child that has not run yet', async (bench, t) => {
   const { init, supervisor } = await attend(bench);
   const holder = await hold(t, 'init/newborn.c', supervisor.about.ppid);
-  supervisor.commit('spawn', 1, 0, 2, 'sleep', 1000);
+  supervisor.commit('spawn', 1, 0, 0, 2, 'sleep', 1000);
   supervisor.commit('kill', 1, constants.signals.SIGTERM);
   await supervisor.expect('spawned');
   // What comes after the commit's `kill` shows that it was carried out.
@@ -71,7 +71,7 @@ onBench('a helper that has not run yet can be ended', async (bench, t) => {
 onBench('init reports exit codes unchanged', async (bench) => {
   const { supervisor } = await attend(bench);
   for (const [index, code] of [0, 1, 125, 126, 127, 128, 143, 255].entries()) {
-    supervisor.commit('spawn', index + 1, 0, 3, 'sh', '-c', `exit ${code}`);
+    supervisor.commit('spawn', index + 1, 0, 0, 3, 'sh', '-c', `exit ${code}`);
     await supervisor.expect('spawned');
     assert.deepEqual((await supervisor.expect('exited')).slice(2), [String(code), '', '0']);
     await supervisor.expect('roots-gone');
@@ -106,11 +106,11 @@ onBench('P07 init reports why a program cannot be executed', async (bench) => {
     [`/${'n'.repeat(300)}`, 'ENAMETOOLONG'],
   ];
   for (const [index, [program, errno]] of cases.entries()) {
-    supervisor.commit('spawn', index + 1, 0, 1, program);
+    supervisor.commit('spawn', index + 1, 0, 0, 1, program);
     assert.deepEqual(await supervisor.expect('spawn-failed'), [String(index + 1), errno], program);
   }
   // As execvp does: one that may not be executed does not hide the next in PATH.
-  supervisor.commit('spawn', 50, 0, 1, 'shadowed');
+  supervisor.commit('spawn', 50, 0, 0, 1, 'shadowed');
   await supervisor.expect('spawned');
   assert.deepEqual((await supervisor.expect('exited')).slice(2), ['9', '', '0']);
 });
@@ -186,10 +186,10 @@ onBench('P11 init passes arguments on byte for byte, from the command line and f
   const launcher = ['sh', '-c', 'exec "$@" "$(printf "\\377\\376")" ""', 'sh'];
   const words = [...REFUSED, ...shell('printf "%s|" "$@" >"$SX_DIR/$0"'), 'own', long];
   const { supervisor } = await attend(bench, words, { launcher });
-  supervisor.commit('spawn', 1, 3, 0);
+  supervisor.commit('spawn', 1, 0, 3, 0);
   await supervisor.skip('spawned', 'exited');
   assert.equal(readFileSync(bench.path('own'), 'latin1'), `${long}|\xff\xfe||`);
-  supervisor.commit('spawn', 2, 0, 6, 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'framed', long, 'grün');
+  supervisor.commit('spawn', 2, 0, 0, 6, 'sh', '-c', 'printf "%s|" "$@" >"$SX_DIR/$0"', 'framed', long, 'grün');
   await supervisor.skip('roots-gone', 'spawned', 'exited');
   assert.equal(readFileSync(bench.path('framed'), 'utf8'), `${long}|grün|`);
 });

@@ -129,7 +129,7 @@ onBench('a repeated spawn does nothing', async (bench) => {
   init.write('exit 4\n');
   assert.equal((await supervisor.expect('exited'))[2], '4');
   await supervisor.expect('roots-gone');
-  supervisor.commit(...[1, 3, 2, 3].flatMap((id) => ['spawn', id, 0, 1, 'true']));
+  supervisor.commit(...[1, 3, 2, 3].flatMap((id) => ['spawn', id, 0, 0, 1, 'true']));
   assert.equal((await supervisor.expect('spawned'))[0], '3');
   assert.equal((await supervisor.expect('exited'))[0], '3');
   assert.deepEqual(await supervisor.expect('roots-gone'), ['3']);
@@ -137,7 +137,7 @@ onBench('a repeated spawn does nothing', async (bench) => {
 
 onBench('nothing is started beside a command that lives', async (bench) => {
   const { supervisor } = await begin(bench);
-  supervisor.commit('spawn', 2, 0, 1, 'true');
+  supervisor.commit('spawn', 2, 0, 0, 1, 'true');
   assert.deepEqual(await supervisor.expect('spawn-failed'), ['2', 'EAGAIN']);
 });
 

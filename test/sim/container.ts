@@ -749,10 +749,10 @@ export class Container {
 
   #obey(command: HostCommand): void {
     const { type } = command;
+    if (type === 'spawn') this.#rungs.to = command.to;
     if (type === 'spawn') this.#spawn(command.id);
     if (type === 'kill') this.#kill(command.signal, command.id);
     if (type === 'stop') this.#stop(command);
-    if (type === 'signalTo') this.#rungs.to = command.to;
     if (type === 'orders') {
       this.#orders = command;
       this.#isFirstDone = false;

@@ -282,7 +282,7 @@ export function converse(seed: number): Conversation {
       if (!isGone) return;
       isLeaving = false;
       // It is not KILLed while it starts.
-      const spawn = { type: 'spawn', id: lastSpawned + 1, program: { fromIndex: 0, argv: ['?'] } } as const;
+      const spawn = { type: 'spawn', id: lastSpawned + 1, to: 'tree', program: { fromIndex: 0, argv: ['?'] } } as const;
       const calmed = { lostAtMs: undefined, graceMs: undefined, deadlineMs: undefined, signal: undefined } as const;
       commit([changed(id, { ...PATIENT, ...calmed }), spawn], acks);
     };

@@ -11,7 +11,6 @@
 
 struct init;
 
-enum signal_to { TO_TREE, TO_GROUP, TO_FIRST };
 
 /* The last child that was started. */
 struct child {

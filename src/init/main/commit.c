@@ -41,8 +41,12 @@ static void spawn_if_not_stopped(struct init *init, const struct operation *op) 
   if (op->id <= init->children.last_id) return;
   /* An unacknowledged stop request comes first. */
   read_signals(init);
-  if (!has_unacknowledged_stop(init)) start_words(init, op);
-  else push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = op->id, .value = ECANCELED});
+  if (has_unacknowledged_stop(init)) {
+    push(&init->queue, (struct event){.kind = EV_SPAWN_FAILED, .id = op->id, .value = ECANCELED});
+    return;
+  }
+  init->rung.to = (enum signal_to)op->limit;
+  start_words(init, op);
 }
 
 static void apply(struct init *init, const struct operation *op) {
@@ -75,8 +79,6 @@ static void apply(struct init *init, const struct operation *op) {
       return;
     case OP_END_HELPER:
       return end_helper(&init->helpers, op->id);
-    case OP_SIGNAL_TO:
-      init->rung.to = op->index == 1 ? TO_FIRST : TO_GROUP;
       return;
     case OP_WATCH:
       return watch(init, op);

@@ -131,7 +131,7 @@ static const struct {
 } forms[] = {
     [OP_ACK] = {"ack", "q"},
     [OP_MEMO] = {"memo", "m"},
-    [OP_SPAWN] = {"spawn", "ixw"},
+    [OP_SPAWN] = {"spawn", "irxw"},
     [OP_KILL] = {"kill", "is"},
     [OP_STOP] = {"stop", "istT"},
     [OP_ORDERS] = {"orders", "O"},
@@ -139,7 +139,6 @@ static const struct {
     [OP_LISTEN] = {"listen", "l"},
     [OP_EXEC] = {"exec", "iow"},
     [OP_END_HELPER] = {"end-helper", "i"},
-    [OP_SIGNAL_TO] = {"signal-to", "ib"},
     [OP_WATCH] = {"watch", "W"},
     [OP_CONNECT] = {"connect", "il"},
     [OP_HANG_UP] = {"hang-up", "i"},
@@ -186,6 +185,8 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return next_text(fields, MAX_DIRECTORY_BYTES, op);
     case 'q':
       return next_number(fields, 0, MAX_NUMBER, &op->seq);
+    case 'r':
+      return next_u32(fields, TO_FIRST, &op->limit);
     case 's':
       return next_signal(fields, 1, &op->signal);
     case 't':

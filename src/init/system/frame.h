@@ -23,10 +23,12 @@ enum {
   MAX_ORDERS = 16,
 };
 
+/* Whom the signals to a child reach. */
+enum signal_to { TO_TREE, TO_GROUP, TO_FIRST };
+
 enum operation_kind {
-  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_SIGNAL_TO,
-  OP_WATCH, OP_CONNECT, OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY,
-  OP_WATCHDOG, OP_EXIT,
+  OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_WATCH,
+  OP_CONNECT, OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
 /* What a row is for: when it is carried out, and what init does then. */
@@ -66,8 +68,8 @@ struct operation {
   uint64_t seq;          /* ack */
   uint64_t id;           /* exec, end-helper: of a helper; watch, connect, hang-up: a number; all others: of a child */
   uint32_t index, count; /* spawn; count: all with words; watch: sockets, quiet names; index: end-with, killed count;
-                            notify, all?; signal-to: group, or first process */
-  uint32_t limit;        /* exec; end-with: how many mains have to be gone */
+                            notify, all? */
+  uint32_t limit;        /* exec; end-with: how many mains have to be gone; spawn: enum signal_to */
   uint32_t code, holds;  /* exit; end-with */
   const char *text;      /* memo, listen, connect, sleep, and the first of `count` words; watch: all of its strings */
   size_t length;         /* the length of text */

@@ -118,6 +118,7 @@ export class ExecaHost implements Host {
   #apply(command: HostCommand): void {
     switch (command.type) {
       case 'spawn':
+        this.#firstOnly = command.to === 'first' ? command.id : undefined;
         return this.#spawn(command.id, command.program);
       case 'kill':
       case 'stop':
@@ -136,9 +137,6 @@ export class ExecaHost implements Host {
         return this.#helpers.exec(command);
       case 'endHelper':
         return this.#helpers.end(command.id);
-      case 'signalTo':
-        this.#firstOnly = command.to === 'first' ? command.id : undefined;
-        return;
       case 'notify':
       case 'watchdog':
       case 'watch':

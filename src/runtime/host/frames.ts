@@ -6,6 +6,7 @@
  * Whatever breaks a bound is a `ProtocolError`, in both directions. Init would end the connection over it, so it is
  * refused here, where the stack shows the caller.
  */
+import type { SignalTo } from '../../config/run-config.ts';
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
@@ -79,6 +80,8 @@ const TABLE: Writer<Readonly<Record<number, number>>> = {
   },
 };
 
+const REACH: readonly SignalTo[] = ['tree', 'group', 'first'];
+
 type Command<T> = Extract<HostCommand, { type: T }>;
 
 /** In the order of the fields. */
@@ -88,11 +91,10 @@ type Writers<T> = { readonly [K in keyof T]: Writer<T[K]> };
 type Operation<C> = readonly [name: string, fields: Writers<Omit<C, 'type'>> | ((command: C) => readonly string[])];
 
 const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> } = {
-  spawn: ['spawn', { id: CHILD, program: { write: programFields } }],
+  spawn: ['spawn', { id: CHILD, to: { write: (to) => String(REACH.indexOf(to)) }, program: { write: programFields } }],
   kill: ['kill', { id: CHILD, signal: SIGNAL }],
   stop: ['stop', { id: CHILD, signal: SIGNAL, lateMs: TIME, lastMs: TIME }],
   orders: ['orders', { id: CHILD, stopSignals: list(SIGNAL), rows: { write: rowsFields } }],
-  signalTo: ['signal-to', { id: CHILD, to: { write: (to) => FLAG.write(to === 'first') } }],
   due: ['due', { atMs: TIME }],
   listen: ['listen', { path: SOCKET }],
   exec: ['exec', { id: HELPER, outputLimit: number('output limit', 0, MAX_OUTPUT_BYTES), argv: list(ARGUMENT) }],

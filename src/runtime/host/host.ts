@@ -91,9 +91,9 @@ export type HostCommand =
   | ChildCommand
   /**
    * Start the application as `id`; ids rise from 1. The environment, dispositions, limits and descriptors are those the
-   * host was started with.
+   * host was started with. `to`: whom signals reach, the first process while it lives.
    */
-  | { readonly type: 'spawn'; readonly id: number; readonly program: Program }
+  | { readonly type: 'spawn'; readonly id: number; readonly to: SignalTo; readonly program: Program }
   /** What the host does by itself. Replaces what was said before. */
   | ({ readonly type: 'orders' } & Orders)
   /**
@@ -117,8 +117,6 @@ export type HostCommand =
     }
   /** KILL the whole group of that helper; nothing happens when it has ended. `helperEnded` follows. */
   | { readonly type: 'endHelper'; readonly id: number }
-  /** From now on signals go to the group of `id`, or to its first process while that lives, in place of its tree. */
-  | { readonly type: 'signalTo'; readonly id: number; readonly to: Exclude<SignalTo, 'tree'> }
   /**
    * From now on the application is started with NOTIFY_SOCKET, and with WATCHDOG_USEC where a time is given. `all`: any
    * process of the container may write to it.

@@ -67,7 +67,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       break;
     case OP_SPAWN:
       check_words(op, body, length);
-      require(op->id >= 1 && op->index < bounds->words && (op->index == 0) != (op->count == 0));
+      require(op->id >= 1 && op->limit <= TO_FIRST && op->index < bounds->words && (op->index == 0) != (op->count == 0));
       break;
     case OP_EXEC:
       check_words(op, body, length);
@@ -82,9 +82,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_END_HELPER:
     case OP_HANG_UP:
       require(op->id >= 1);
-      break;
-    case OP_SIGNAL_TO:
-      require(op->id >= 1 && op->index <= 1);
       break;
     case OP_STOP:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL && op->at > 0 && op->last_at > 0);

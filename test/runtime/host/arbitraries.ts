@@ -78,11 +78,13 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   record({ when: fc.constantFrom('grace', 'mains-grace'), ms: time }),
   record({ when: fc.constantFrom('deadline', 'leave'), atMs: time }),
 );
+const to = fc.constantFrom('tree' as const, 'group' as const, 'first' as const);
 const command: fc.Arbitrary<HostCommand> = fc.oneof(
-  record({ type: fc.constant('spawn'), id, program: record({ fromIndex: fc.constant(0), argv }) }),
+  record({ type: fc.constant('spawn'), id, to, program: record({ fromIndex: fc.constant(0), argv }) }),
   record({
     type: fc.constant('spawn'),
     id,
+    to,
     program: record({ fromIndex: fc.integer({ min: 1, max: 99 }), argv: fc.constant<[string]>(['own']) }),
   }),
   record({ type: fc.constant('kill'), id, signal }),
@@ -102,7 +104,6 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     type: fc.constant('stop'),
     ...{ id, signal, lateMs: maybe(fc.integer({ min: 1 })), lastMs: maybe(fc.integer({ min: 1 })) },
   }),
-  record({ type: fc.constant('signalTo'), id, to: fc.constantFrom('group', 'first') }),
   record({ type: fc.constant('endHelper'), id }),
   record({ type: fc.constant('notify'), all: fc.boolean(), watchdogMs: maybe(fc.integer({ min: 1 })) }),
   record({ type: fc.constant('watchdog'), id, ms: maybe(fc.integer({ min: 1 })) }),

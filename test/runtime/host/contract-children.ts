@@ -122,9 +122,11 @@ function groups(kind: HostKind): void {
   test('K11 with signalTo group a stop reaches the grandchildren', async (t) => {
     const host = await start(t, kind);
     const grandchild = `sh -c 'trap "echo grandchild ends; exit" TERM; echo ready; ${FOR_EVER}'`;
-    await host.shell(1, `trap "wait; exit 9" TERM; ${grandchild} & wait`);
+    const words = ['/bin/sh', '-c', `trap "wait; exit 9" TERM; ${grandchild} & wait`] as const;
+    await host.commit({ commands: [{ ...spawnOf(1, ...words), to: 'group' }] });
+    await host.event('spawned');
     await host.output.next((line) => line === 'ready');
-    await host.commit({ commands: [{ type: 'signalTo', id: 1, to: 'group' }, stopOf(1, SIGTERM)] });
+    await host.commit({ commands: [stopOf(1, SIGTERM)] });
     await host.output.next((line) => line === 'grandchild ends');
     assert.equal((await host.event('exited')).code, 9);
     // A sleep that the grandchild began just then did not get the TERM.

@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { SIGKILL, SIGTERM } from '../../../src/core/signals.ts';
 import { hasEnded, send } from '../../helpers/process.ts';
 import { waitFor, waitForFile, within } from '../../helpers/wait.ts';
-import { declares, FOR_EVER, type HostKind, type HostProcess, start, stopOf } from './host-process.ts';
+import { declares, FOR_EVER, type HostKind, type HostProcess, spawnOf, start, stopOf } from './host-process.ts';
 import { orders } from './orders.ts';
 
 const SIGUSR1 = 10;
@@ -38,9 +38,12 @@ export function modesContract(kind: HostKind): void {
     const second = `sh -c '${traps}; touch "$SCRATCH/up"; ${FOR_EVER}' &`;
     const first = 'trap "echo first got TERM" TERM; trap "exit 3" USR1; while [ ! -e "$SCRATCH/up" ]; do :; done';
     await host.commit({
-      commands: [{ type: 'signalTo', id: 1, to: 'first' }, orders({ when: 'each', table: { [SIGUSR1]: SIGTERM } })],
+      commands: [
+        orders({ when: 'each', table: { [SIGUSR1]: SIGTERM } }),
+        { ...spawnOf(1, '/bin/sh', '-c', `${second} ${first}; echo ready; ${FOR_EVER}`), to: 'first' },
+      ],
     });
-    await host.shell(1, `${second} ${first}; echo ready; ${FOR_EVER}`);
+    await host.event('spawned');
     await host.output.next((line) => line === 'ready');
     process.kill(host.pid, SIGUSR1);
     await host.event('ordered');

@@ -56,14 +56,14 @@ export function signalsContract(kind: HostKind): void {
     await host.event('signal');
     process.kill(host.pid, 'SIGTERM');
     const stop = await host.event('signal');
-    await host.commit({ commands: [{ type: 'spawn', id: 1, program }] });
+    await host.commit({ commands: [{ type: 'spawn', id: 1, to: 'tree', program }] });
     const { id, errno } = await host.event('spawnFailed');
     assert.deepEqual([id, errno], [1, 'ECANCELED']);
     // Its id is free, and a signal that is no stop request does not keep the child from starting.
     await host.commit({ ack: stop.seq });
     process.kill(host.pid, 'SIGHUP');
     await host.event('signal');
-    await host.commit({ commands: [{ type: 'spawn', id: 1, program }] });
+    await host.commit({ commands: [{ type: 'spawn', id: 1, to: 'tree', program }] });
     assert.equal((await host.event('spawned')).id, 1);
   });
 

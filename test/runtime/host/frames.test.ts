@@ -129,9 +129,9 @@ test('what init would refuse is refused before it is sent', () => {
   assert.throws(send([{ type: 'exec', id: 0, argv: ['true'], outputLimit: 1 }]), /helper id 0/);
   assert.throws(send([{ type: 'exec', id: 1, argv: ['true'], outputLimit: 4097 }]), /output limit 4097/);
   assert.throws(send([{ type: 'exec', id: 1, argv: ['a\0b'], outputLimit: 1 }]), /argument with a NUL/);
-  assert.throws(send([{ type: 'signalTo', id: 0, to: 'first' }]), /child id 0/);
   assert.throws(send([{ type: 'listen', path: '' }]), /empty socket path/);
-  const spawn = (...argv: [string, ...string[]]) => send([{ type: 'spawn', id: 1, program: { fromIndex: 0, argv } }]);
+  const spawn = (...argv: [string, ...string[]]) =>
+    send([{ type: 'spawn', id: 1, to: 'tree', program: { fromIndex: 0, argv } }]);
   assert.throws(spawn('a', 'b\0c'), /argument with a NUL/);
   assert.throws(spawn('x'.repeat(MAX_FRAME_BYTES)), /cannot send a/);
 });

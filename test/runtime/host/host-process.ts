@@ -232,8 +232,8 @@ export function stopOf(id: number, signal: number): HostCommand {
   return { type: 'stop', id, signal, lateMs: undefined, lastMs: undefined };
 }
 
-export function spawnOf(id: number, ...argv: [string, ...string[]]): HostCommand {
-  return { type: 'spawn', id, program: { fromIndex: 0, argv } };
+export function spawnOf(id: number, ...argv: readonly [string, ...string[]]): HostCommand & { type: 'spawn' } {
+  return { type: 'spawn', id, to: 'tree', program: { fromIndex: 0, argv } };
 }
 
 /** The other end may be killed at any time: that shows elsewhere. */

@@ -88,12 +88,14 @@ export function commitOf(fields: readonly string[]): Commit {
     else if (operation === 'memo') memo = word();
     else if (operation === 'spawn') {
       const id = int();
+      const to = (['tree', 'group', 'first'] as const)[int()] ?? 'tree';
       const fromIndex = int();
       const argv = some(int(), word);
       // init takes what is not sent from its own command line.
       commands.push({
         type: 'spawn',
         id,
+        to,
         program: { fromIndex, argv: fromIndex > 0 ? ['own'] : [argv[0] ?? '', ...argv.slice(1)] },
       });
     } else if (operation === 'kill') commands.push({ type: 'kill', id: int(), signal: int() });
@@ -127,9 +129,7 @@ export function commitOf(fields: readonly string[]): Commit {
     else if (operation === 'stop') {
       const [id, signal, lateMs, lastMs] = [int(), int(), int() || undefined, int() || undefined];
       commands.push({ type: 'stop', id, signal, lateMs, lastMs });
-    } else if (operation === 'signal-to')
-      commands.push({ type: 'signalTo', id: int(), to: int() === 1 ? 'first' : 'group' });
-    else if (operation === 'notify')
+    } else if (operation === 'notify')
       commands.push({ type: 'notify', all: int() === 1, watchdogMs: int() || undefined });
     else if (operation === 'watchdog') commands.push({ type: 'watchdog', id: int(), ms: int() || undefined });
     else if (operation === 'watch') {

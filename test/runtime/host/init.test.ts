@@ -40,7 +40,7 @@ test('a supervisor that crashes is started again, and its crash can be read', as
 test('the command on init’s own command line is started by its index', async (t) => {
   const host = await start(t, kind);
   // argv: sexton -- /bin/sh -c ...
-  await host.commit({ commands: [{ type: 'spawn', id: 1, program: { fromIndex: 2, argv: ['/bin/sh'] } }] });
+  await host.commit({ commands: [{ type: 'spawn', id: 1, to: 'tree', program: { fromIndex: 2, argv: ['/bin/sh'] } }] });
   assert.equal((await host.event('spawned')).id, 1);
   assert.equal(await host.output.next(() => true), 'own command line');
 });
