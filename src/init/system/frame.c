@@ -97,10 +97,17 @@ static bool next_texts(struct fields *fields, uint32_t count, size_t most) {
 
 static bool decode_watch(struct fields *fields, struct operation *op) {
   if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
-  if (!next_u32(fields, MAX_QUIET, &op->count) || !next_u32(fields, MAX_WATCHED, &op->index)) return false;
+  if (!next_u32(fields, MAX_QUIET, &op->count)) return false;
   op->text = fields->at;
   if (!next_texts(fields, 1, MAX_DIRECTORY_BYTES) || !next_texts(fields, 1 + op->count, MAX_NAME_BYTES)) return false;
-  if (!next_texts(fields, op->index, MAX_SOCKET_PATH_BYTES)) return false;
+  op->length = (size_t)(fields->at - op->text);
+  return true;
+}
+
+static bool decode_connections(struct fields *fields, struct operation *op) {
+  if (!next_u32(fields, MAX_CONNECTIONS, &op->count)) return false;
+  op->text = fields->at;
+  if (!next_texts(fields, op->count, MAX_SOCKET_PATH_BYTES)) return false;
   op->length = (size_t)(fields->at - op->text);
   return true;
 }
@@ -127,8 +134,7 @@ static const struct {
     [OP_PARENT_DEATH] = {"parent-death", "s"},
     [OP_TELL_REAPED] = {"tell-reaped", ""},
     [OP_WATCH] = {"watch", "W"},
-    [OP_CONNECT] = {"connect", "il"},
-    [OP_HANG_UP] = {"hang-up", "i"},
+    [OP_CONNECTIONS] = {"connections", "C"},
     [OP_SLEEP] = {"sleep", ""},
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
@@ -147,6 +153,8 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
   switch (field) {
     case 'B':
       return decode_fallback(fields, op);
+    case 'C':
+      return decode_connections(fields, op);
     case 'F':
       return decode_forward(fields, op);
     case 'T':

@@ -151,8 +151,7 @@ export class ExecaHost implements Host {
       case 'notify':
       case 'watchdog':
       case 'watch':
-      case 'connect':
-      case 'hangUp':
+      case 'connections':
       case 'sleep':
       case 'asleepAt':
         // Out of reach, as `limits` says.

@@ -13,9 +13,9 @@ import type { Commit, Hello, HostCommand, HostEvent, HostNews } from './host.ts'
 const PROTOCOL_VERSION = 1;
 export const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_MEMO_BYTES = 65_536;
-/** Quiet names and sockets of one `watch`. */
+/** Quiet names of one `watch`. */
 export const MAX_QUIET = 128;
-export const MAX_WATCHED = 128;
+export const MAX_CONNECTIONS = 256;
 const MAX_DIRECTORY_BYTES = 4095;
 /** All words of the prepared ends: the paths, and the texts of all ends. */
 export const MAX_PREPARED_BYTES = 65_536;
@@ -107,6 +107,7 @@ export function decodeNews(fields: readonly string[]): HostNews | undefined {
   if (name !== 'watching' && name !== 'contact') return undefined;
   count(fields, 3);
   const errno = fields[2] === '' ? undefined : errnoFrom(fields[2]);
+  if (name === 'contact') return { type: name, path: names[0] ?? '', errno };
   return { type: name, number: number(fields, 1, 1, MAX_ID), errno };
 }
 
@@ -258,18 +259,15 @@ function commandFields(command: HostCommand): string[] {
       return ['watchdog', integer('child id', command.id, 1, MAX_ID), timeField(command.ms)];
     case 'watch': {
       const quiet = command.quiet.map((name) => text('name', name, MAX_NAME));
-      const sockets = command.sockets.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));
-      const counts = [integer('names', quiet.length, 0, MAX_QUIET), integer('sockets', sockets.length, 0, MAX_WATCHED)];
+      const names = integer('names', quiet.length, 0, MAX_QUIET);
       const dir = text('directory', command.dir, MAX_DIRECTORY_BYTES);
       const order = integer('number', command.number, 1, MAX_ID);
-      return ['watch', order, ...counts, dir, text('name', command.ownName, MAX_NAME), ...quiet, ...sockets];
+      return ['watch', order, names, dir, text('name', command.ownName, MAX_NAME), ...quiet];
     }
-    case 'connect': {
-      const path = text('socket path', command.path, MAX_SOCKET_PATH_BYTES);
-      return ['connect', integer('number', command.number, 1, MAX_ID), path];
+    case 'connections': {
+      const paths = command.paths.map((path) => text('socket path', path, MAX_SOCKET_PATH_BYTES));
+      return ['connections', integer('sockets', paths.length, 0, MAX_CONNECTIONS), ...paths];
     }
-    case 'hangUp':
-      return ['hang-up', integer('number', command.number, 1, MAX_ID)];
     case 'sleep':
       return ['sleep'];
     case 'asleepAt':

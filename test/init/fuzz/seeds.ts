@@ -28,10 +28,9 @@ const OPERATIONS = [
   ['prepared-ends', '1', '15', '0', '0'],
   ['end-with', '1', '1', '0', '1', '300', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],
   ['listen', '/graveyard/.web.sock'],
-  ['watch', '1', '0', '0', '/graveyard', 'web'],
-  ['connect', '1', '/graveyard/.main.sock'],
-  ['hang-up', '1'],
-  ['watch', '7', '2', '1', '/graveyard', 'web', 'job', 'proxy', '/graveyard/.main.sock'],
+  ['watch', '1', '0', '/graveyard', 'web'],
+  ['watch', '7', '2', '/graveyard', 'web', 'job', 'proxy'],
+  ['connections', '2', '/graveyard/.main.sock', '/graveyard/.web.sock'],
   ['sleep'],
   ['exit', '143'],
 ];
