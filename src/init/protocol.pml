@@ -9,8 +9,7 @@
  * In the model: signal ordered exited killed end-written
  *   ack memo kill stop orders due sleep prepared-ends end-with exit
  * Left out, as they change nothing about a stop: spawned spawn-failed roots-gone told helper-exited helper-killed
- *   helper-failed notified silent notify watchdog spawn listen exec end-helper watch connect
- *   hang-up
+ *   helper-failed notified silent notify watchdog spawn listen exec end-helper watch connections
  */
 #define MAX_EVENTS 6
 #ifdef WITHOUT_RECORD

@@ -12,7 +12,7 @@ import { Graveyard } from './graveyard/graveyard.ts';
 import type { Ask } from './graveyard/inbox.ts';
 import { type Trouble, trouble } from './graveyard/store.ts';
 import { type VolumeAccess, volumeAt } from './graveyard/volume.ts';
-import { MAX_QUIET, MAX_WATCHED } from './host/frames.ts';
+import { MAX_QUIET } from './host/frames.ts';
 import type { Connection, DirectoryNews, WatchCommand } from './host/host.ts';
 import { OwnTombstone, type OwnTombstoneOptions } from './own-tombstone.ts';
 import type { SleepPlace, SleepWatch } from './sleep/sleeper.ts';
@@ -117,20 +117,22 @@ export class Membership implements SleepPlace {
     const isLocal = await this.#volume.isLocal();
     const isSettled = isLocal && (await this.#own.isSettled());
     const list = isLocal ? await this.#graveyard?.watchList() : undefined;
-    const sockets = Object.keys(list?.held ?? {}).map((name) => join(this.#volume.dir, handleOf(name)));
-    const isTooMany = (list?.quiet.length ?? 0) > MAX_QUIET || sockets.length > MAX_WATCHED;
-    const isTooLarge = isTooMany || sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
+    const { quiet = [], held = {} } = list ?? {};
+    const sockets = Object.keys(held).map((name) => join(this.#volume.dir, handleOf(name)));
+    // Init holds only these connections.
+    const isTooLong = sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
+    const isTooLarge = quiet.length > MAX_QUIET || isTooLong;
     const why = whyAwakeByGraveyard({ isLocal, isSettled, list, isTooLarge });
     if (why !== undefined || list === undefined) return why ?? 'the graveyard was not read yet';
-    return { own: this.#own.store.path, sockets, ...list };
+    return { own: this.#own.store.path, ...list };
   }
 
   hear(news: DirectoryNews): void {
     this.#graveyard?.hear(news);
   }
 
-  async handOver({ quiet, sockets }: SleepWatch): Promise<void> {
-    await this.#graveyard?.handOver(quiet, sockets);
+  async handOver({ quiet }: SleepWatch): Promise<void> {
+    await this.#graveyard?.handOver(quiet);
   }
 
   async rescan(): Promise<void> {

@@ -145,7 +145,7 @@ export class Supervisor {
   async start(): Promise<void> {
     const { host, hostSetup, member, clock, log, openMembership, bootId, machine } = this.#options;
     const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
-    const contacts = new Contacts((command) => this.#commit(undefined, [command]));
+    const contacts = new Contacts(clock, (command) => this.#commit(undefined, [command]));
     const hello = await host.open(onEvent, (news) =>
       news.type === 'contact' ? contacts.hear(news) : this.#membership?.hear(news),
     );

@@ -154,8 +154,10 @@ eachBuild(
       const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
       const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
       supervisor.commit('ack', 1, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
-      supervisor.commit('end-with', 1, needed, lost, 0, lingerMs, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
-      // What takes the reflex back leaves the connections.
+      const path = bench.path('.main.sock');
+      supervisor.commit('connections', 1, path);
+      supervisor.commit('end-with', 1, needed, lost, 0, lingerMs, SIGTERM, 2, HOST_ID, path);
+      // What takes the reflex back leaves the mains.
       supervisor.commit('end-with', 1, 0, 0, 0, 0, SIGTERM, 0);
       await hasPassed(bench, supervisor, supervisor.sent);
       await loseSupervisor({ bench, init, supervisor });
@@ -175,7 +177,8 @@ onBench('init alone sends no second stop signal to a sidecar whose ladder has be
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   // Without a wait: the child has had it.
   supervisor.commit('ack', 1, 'kill', 1, SIGTERM, ...orders({ stops: [SIGTERM] }));
-  supervisor.commit('end-with', 1, 1, 1, 0, 0, SIGUSR2, 2, HOST_ID, bench.path('.main.sock'));
+  const path = bench.path('.main.sock');
+  supervisor.commit('connections', 1, path, 'end-with', 1, 1, 1, 0, 0, SIGUSR2, 2, HOST_ID, path);
   await hasPassed(bench, supervisor, supervisor.sent);
   await init.says('term');
   await loseSupervisor({ bench, init, supervisor });
@@ -189,7 +192,8 @@ onBench('init alone counts the grace period of a stop request that follows the e
   const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
   supervisor.commit('ack', 1, ...orders({ stops: [SIGTERM], unheard: [600_000, 0], grace: 500 }));
-  supervisor.commit('end-with', 1, 1, 1, 0, 0, SIGTERM, 2, HOST_ID, bench.path('.main.sock'));
+  const path = bench.path('.main.sock');
+  supervisor.commit('connections', 1, path, 'end-with', 1, 1, 1, 0, 0, SIGTERM, 2, HOST_ID, path);
   await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor({ bench, init, supervisor });
   await main.end(`dead ${HOST_ID} 1\n`);

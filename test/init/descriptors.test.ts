@@ -47,32 +47,17 @@ for (const [form, words] of Object.entries(FORMS)) {
     });
   });
 
-  onBench(`init outlives ${form} from a peer that it watches, and from a main`, async (bench) => {
-    const scene = await begin(bench);
-    const dir = bench.path('shared');
-    mkdirSync(dir);
-    await withLingering(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
-      await peer.says('listening');
-      const endWith = ['end-with', 1, 1, 0, 0, 0, 15, 2, 'f'.repeat(32), `${dir}/.main.sock`];
-      scene.supervisor.commit('watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`, ...endWith);
-      assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
-      await sends(scene, peer, 2);
-      // This lets go of the first connection.
-      scene.supervisor.commit('watch', 2, 0, 0, dir, 'web');
-      await isThere(scene);
-    });
-    await endsAlone(scene);
-  });
-
   onBench(`init outlives ${form} in a connection that it holds for the supervisor`, async (bench) => {
     const scene = await begin(bench);
     const path = bench.path('peer');
     await withLingering(['serve', path, ...words], async (peer) => {
       await peer.says('listening');
-      scene.supervisor.commit('connect', 1, path);
-      assert.deepEqual(await scene.supervisor.news(), ['contact', '1', '']);
+      const endWith = ['end-with', 1, 1, 0, 0, 0, 15, 2, 'f'.repeat(32), path];
+      scene.supervisor.commit('connections', 1, path, ...endWith);
+      assert.deepEqual(await scene.supervisor.news(), ['contact', path, '']);
       await sends(scene, peer);
-      scene.supervisor.commit('hang-up', 1);
+      await isThere(scene);
+      scene.supervisor.commit('connections', 0);
       await isThere(scene);
     });
     await endsAlone(scene);
@@ -84,7 +69,7 @@ for (const [form, words] of Object.entries(FORMS)) {
     mkdirSync(dir);
     await withLingering(['serve', `${dir}/.main.sock`, ...words], async (peer) => {
       await peer.says('listening');
-      scene.supervisor.commit('ack', 1, 'watch', 1, 0, 1, dir, 'web', `${dir}/.main.sock`);
+      scene.supervisor.commit('ack', 1, 'watch', 1, 0, dir, 'web', 'connections', 1, `${dir}/.main.sock`);
       await fallAsleep(scene);
       await sends(scene, peer);
       await isThere({ ...scene, supervisor: await scene.init.supervisor() });

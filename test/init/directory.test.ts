@@ -30,7 +30,7 @@ async function watching(t: TestContext, build: Build): Promise<Stage> {
   const dir = bench.path('shared');
   mkdirSync(dir);
   for (const name of ['web', 'main', 'quiet', 'spare.tmp']) writeFileSync(join(dir, name), 'a tombstone');
-  supervisor.commit('ack', 1, 'watch', 1, 1, 0, dir, 'web', 'quiet');
+  supervisor.commit('ack', 1, 'watch', 1, 1, dir, 'web', 'quiet');
   assert.deepEqual(await supervisor.news(), ['watching', '1', '']);
   return { init, supervisor, dir };
 }
@@ -71,9 +71,9 @@ tellsWhatChanges('P15 init reports changes by inotify where the kernel has no dn
 
 eachBuild('P15 init reports why it cannot watch a directory', async (t, build) => {
   const { supervisor, dir } = await watching(t, build);
-  supervisor.commit('watch', 2, 0, 0, join(dir, 'nowhere'), 'web');
+  supervisor.commit('watch', 2, 0, join(dir, 'nowhere'), 'web');
   assert.deepEqual(await supervisor.news(), ['watching', '2', 'ENOENT']);
-  supervisor.commit('watch', 3, 0, 0, join(dir, 'main'), 'web');
+  supervisor.commit('watch', 3, 0, join(dir, 'main'), 'web');
   assert.deepEqual(await supervisor.news(), ['watching', '3', 'ENOTDIR']);
 });
 

@@ -7,7 +7,7 @@ import '../helpers/seeded.ts';
 import { resolveRun } from '../../src/config/resolve.ts';
 import { filesOf } from '../config/files.ts';
 import { readLine } from '../helpers/line.ts';
-import { eachBuild, layBench } from './scripted.ts';
+import { eachBuild, layBench, TO_GROUP } from './scripted.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -120,9 +120,9 @@ eachBuild('the supervisor starts the command by its index behind the flags', asy
   await supervisor.expect('spawned');
   await supervisor.skip('exited', 'roots-gone');
   // The words are the bundle, --signal-to group --exit-code 3=0 -- and the command.
-  supervisor.commit('spawn', 2, 6, 0);
+  supervisor.commit('spawn', 2, TO_GROUP, 6, 0);
   await supervisor.expect('spawned');
-  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['code', '5', '0']);
+  assert.deepEqual((await supervisor.expect('exited')).slice(2), ['5', '', '0']);
   supervisor.commit('exit', 5);
   assert.deepEqual(await init.ended, { code: 5, signal: null });
   assert.equal(init.stdout(), 'again\nagain\n');

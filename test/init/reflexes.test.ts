@@ -80,6 +80,12 @@ function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | num
   return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 3 + 8 * ends.length, path, '', 0, ...ends.flat()];
 }
 
+/** Connections to the mains that this names, in place of those before, and the operation itself. */
+function endWith(...fields: readonly (string | number)[]): (string | number)[] {
+  const paths = fields.slice(6, 6 + Number(fields[5])).filter((_, index) => index % 2 === 1);
+  return ['connections', 0, 'connections', paths.length, ...paths, 'end-with', 1, ...fields];
+}
+
 eachBuild('F01 init announces a prepared end to its peers, writes the tombstone, and reports it', async (t, build) => {
   const scene = await lay(t, build);
   const { supervisor, init, path } = scene;
@@ -138,11 +144,11 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
 eachBuild('F03 a reflex does not hold while an event is not acknowledged', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path, ...preparedEnds(scene, ALL));
+  await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path), ...preparedEnds(scene, ALL));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
-  main.say(`dead ${main.id} 1\n`);
-  await waitFor('init hangs up', () => main.isLeft());
+  await main.say(`dead ${main.id} 1\n`);
+  await apply(scene);
   scene.init.write('exit 0\n');
   await scene.supervisor.skip('exited', 'roots-gone');
   assert.equal(readFileSync(scene.path, 'utf8'), 'old');
@@ -259,11 +265,11 @@ eachBuild(
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const [a, b] = [await speaker(scene, 'a'), await speaker(scene, 'b')];
-    await apply(scene, 'end-with', 1, 2, 0, 0, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path);
-    a.say(`dead ${a.id} 1\n`);
-    await waitFor('init has heard the first', () => a.isLeft());
+    await apply(scene, ...endWith(2, 0, 0, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path));
+    await a.say(`dead ${a.id} 1\n`);
+    await apply(scene);
     assert.doesNotMatch(scene.init.stdout(), /told/);
-    b.say(`dead ${b.id} 1\n`);
+    await b.say(`dead ${b.id} 1\n`);
     const [name, seq = '', , ...rest] = await scene.supervisor.next();
     assert.deepEqual([name, ...rest.slice(0, 4)], ['ordered', '1', 'mains', '0', String(SIGUSR1)]);
     assert.match(rest[6] ?? '', /^\d{19}$/);
@@ -282,14 +288,14 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
   const scene = await lay(t, build);
   for (const word of ['dead ID 0\n', `dead ${'0'.repeat(32)} 1\n`, 'dead', `${'talk '.repeat(100)}`]) {
     const main = await speaker(scene, 'main');
-    await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGTERM, 2, main.id, main.path);
-    main.say(word.replace('ID', main.id));
-    await waitFor('init hangs up', () => main.isLeft());
+    await apply(scene, ...endWith(1, 0, 0, 0, SIGTERM, 2, main.id, main.path));
+    await main.say(word.replace('ID', main.id));
+    await apply(scene);
   }
   const gone = await speaker(scene, 'gone');
-  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGTERM, 2, gone.id, gone.path);
-  gone.hangUp();
-  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody'));
+  await apply(scene, ...endWith(1, 0, 0, 0, SIGTERM, 2, gone.id, gone.path));
+  await gone.hangUp();
+  await apply(scene, ...endWith(1, 0, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody')));
   await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
   scene.init.write('echo lives\n');
   await scene.init.says('lives');
@@ -301,9 +307,9 @@ eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a
   const main = await speaker(scene, 'main');
   await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
   const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
-  await apply(scene, 'end-with', 1, 0, 0, 1, 0, SIGUSR1, 2, main.id, main.path, ...ends);
-  main.say(`dead ${main.id} 2\n`);
-  await waitFor('init hangs up', () => main.isLeft());
+  await apply(scene, ...endWith(0, 0, 1, 0, SIGUSR1, 2, main.id, main.path), ...ends);
+  await main.say(`dead ${main.id} 2\n`);
+  await apply(scene);
   await sendFromOutside(scene.init.pid, SIGTERM);
   assert.equal((await scene.supervisor.next())[0], 'signal');
   await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
@@ -329,17 +335,16 @@ async function asleep(t: TestContext, build: Build, patienceMs: number, words?: 
   const peer = await hearer(scene.bench.path('live'));
   const signal = 256 + SIGUSR1;
   const ends = ['t', 0, 0, 1, 256, STOPPED, '', '', 't', signal, signal, 1, 5, STOPPED, '', ''];
-  await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path);
+  await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path));
   await apply(scene, 'prepared-ends', 1, SIGTERM, patienceMs, 3 + ends.length, scene.path, '', 0, ...ends);
-  scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
-  assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
+  await apply(scene, 'watch', 1, 0, scene.bench.path('grave'), 'web');
   await fallAsleep(scene);
   return { scene, main, peer };
 }
 
 eachBuild('F07 a prepared stop needs no supervisor from the notice of the main to the end', async (t, build) => {
   const { scene, main, peer } = await asleep(t, build, PATIENCE_MS);
-  main.say(`dead ${main.id} 1\n`);
+  await main.say(`dead ${main.id} 1\n`);
   assert.deepEqual(await scene.init.ended, { code: 5, signal: null }, 'by the signal that it was sent');
   const { Sent, Died, Ms, Left } = JSON.parse(readFileSync(scene.path, 'utf8'));
   assert.ok(Date.parse(Died) >= Date.parse(Sent) - 1 && Ms >= 0);
@@ -356,15 +361,14 @@ eachBuild(
     const main = await speaker(scene, 'main');
     await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
     const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
-    await apply(scene, 'end-with', 1, 0, 0, 1, 0, SIGUSR1, 2, main.id, main.path, ...ends);
-    scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);
-    assert.deepEqual(await scene.supervisor.news(), ['watching', '1', '']);
+    await apply(scene, ...endWith(0, 0, 1, 0, SIGUSR1, 2, main.id, main.path), ...ends);
+    await apply(scene, 'watch', 1, 0, scene.bench.path('grave'), 'web');
     await fallAsleep(scene);
     const freezer = makeCgroup(await tempGraveyard(t), 'freezer');
     assert.ok(freezer.enter(scene.init.pid));
     await freezer.freeze();
     scene.bench.noteSupervisors();
-    main.say(`dead ${main.id} 0\n`);
+    await main.say(`dead ${main.id} 0\n`);
     await sendFromOutside(scene.init.pid, SIGTERM);
     freezer.thaw();
     const isTold = (): boolean => scene.init.stdout().includes('told');
@@ -379,7 +383,7 @@ eachBuild(
 
 eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', async (t, build) => {
   const { scene, main } = await asleep(t, build, PATIENCE_MS, TELLER);
-  main.say(`dead ${main.id} 1\n`);
+  await main.say(`dead ${main.id} 1\n`);
   // By then the connection that init watches has changed, too, which alone wakes no supervisor.
   await scene.init.says('told');
   writeFileSync(scene.bench.path('grave/.web.request'), '');
@@ -391,7 +395,7 @@ eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', 
 
 eachBuild('F07 init wakes a supervisor when a prepared stop takes long or changes', async (t, build) => {
   const late = await asleep(t, build, 1, TELLER);
-  late.main.say(`dead ${late.main.id} 1\n`);
+  await late.main.say(`dead ${late.main.id} 1\n`);
   const next = await late.scene.init.supervisor();
   await next.expect('ordered');
   next.commit('kill', 1, SIGKILL);
@@ -409,8 +413,8 @@ eachBuild(
     const main = await speaker(scene, 'main');
     // With a grace period of 500 ms.
     await apply(scene, ...orders({ stops: [], unheard: [60_000, SIGTERM], grace: 500, mainsGrace: 1_500 }));
-    await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path);
-    main.say(`dead ${main.id} 1\n`);
+    await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path));
+    await main.say(`dead ${main.id} 1\n`);
     await scene.supervisor.expect('ordered');
     assert.equal((await scene.supervisor.expect('ordered'))[1], 'mains-grace');
     await scene.supervisor.expect('exited');
@@ -434,10 +438,9 @@ async function hearer(path: string): Promise<Hearer> {
 interface Speaker {
   readonly id: string;
   readonly path: string;
-  say(word: string): void;
-  hangUp(): void;
-  /** Init has ended the connection. */
-  isLeft(): boolean;
+  /** Resolves once init can read it. */
+  say(word: string): Promise<void>;
+  hangUp(): Promise<void>;
 }
 
 /** A main's init in the hands of the test. */
@@ -445,27 +448,17 @@ async function speaker({ bench }: Scene, name: string): Promise<Speaker> {
   const path = bench.path(`${name}.sock`);
   rmSync(path, { force: true });
   const sockets: Socket[] = [];
-  let isLeft = false;
-  const server: Server = createServer((socket) => {
-    sockets.push(socket);
-    socket
-      .on('error', () => {})
-      .resume()
-      .on('close', () => {
-        isLeft = true;
-      });
-  });
+  const server: Server = createServer((socket) => sockets.push(socket.on('error', () => {}).resume()));
   server.unref();
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  const each = (does: (socket: Socket) => void): void => {
-    const attempt = (): void => (sockets.length > 0 ? sockets.forEach(does) : void setImmediate(attempt));
-    attempt();
-  };
+  const connection = (): Promise<Socket> => waitFor('init is connected', () => sockets[0]);
   return {
     id: 'abcdef0123456789'.repeat(2),
     path,
-    say: (word) => each((socket) => socket.write(word)),
-    hangUp: () => each((socket) => socket.destroy()),
-    isLeft: () => isLeft,
+    say: async (word) => {
+      const socket = await connection();
+      await new Promise<void>((resolve) => socket.write(word, () => resolve()));
+    },
+    hangUp: async () => void (await connection()).destroy(),
   };
 }

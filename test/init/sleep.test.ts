@@ -48,7 +48,7 @@ async function watching(
 }
 
 function watch(dir: string): readonly string[] {
-  return ['watch', '1', '1', '1', dir, 'web', 'quiet', `${dir}/.main.sock`];
+  return ['connections', '1', `${dir}/.main.sock`, 'watch', '1', '1', dir, 'web', 'quiet'];
 }
 
 /** Init has applied what was committed: it hears of its supervisor before it hears of a signal. Acknowledges the signal. */
@@ -142,6 +142,28 @@ eachBuild('P15 a signal and the end of the child wake the supervisor, and each i
   assert.deepEqual(await stage.init.ended, { code: 6, signal: null });
 });
 
+eachBuild('P15 a sleep costs no new connection to a peer, unless that has spoken', async (t, build) => {
+  const stage = await watching(t, build);
+  const path = `${stage.dir}/.main.sock`;
+  const answered = async (supervisor: Supervisor): Promise<void> => {
+    while ((await supervisor.news())[1] !== path);
+  };
+  await answered(stage.supervisor);
+  await fallAsleep(stage);
+  send(stage.init.pid, SIGUSR2);
+  const { next } = await woken(stage);
+  const [, seq = ''] = await next.next();
+  next.commit('ack', Number(seq), 'connections', 1, path);
+  await answered(next);
+  assert.equal(stage.connections.length, 1);
+  stage.connections[0]?.write('a word');
+  next.commit('watch', 2, 0, stage.dir, 'web');
+  await waitFor('init has connected again', () => stage.connections.length === 2);
+  await fallAsleep({ ...stage, supervisor: next });
+  stage.connections[1]?.write('another word');
+  assert.equal((await woken(stage)).why, 'a handle');
+});
+
 eachBuild(
   'P15 a lock on the tombstone shows the sleep until the supervisor wakes or may not sleep',
   async (t, build) => {
@@ -199,8 +221,7 @@ const REFUSALS: Readonly<Record<string, (stage: Stage) => Promise<void> | void>>
     supervisor.commit(...watch('/nowhere'));
   },
   'nobody holds the handle of a peer': async ({ supervisor, dir }) => {
-    writeFileSync(`${dir}/.main.sock.gone`, '');
-    supervisor.commit('watch', 2, 0, 1, dir, 'web', `${dir}/.other.sock`);
+    supervisor.commit('connections', 1, `${dir}/.other.sock`);
   },
   'a helper runs': async ({ supervisor, init }) => {
     supervisor.commit('exec', 1, 0, 4, 'tail', `--pid=${init.pid}`, '-f', '/dev/null');

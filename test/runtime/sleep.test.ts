@@ -12,7 +12,7 @@ import { Life } from '../core/life.ts';
 import { SILENT } from './recorder.ts';
 
 const MINUTE_MS = 60_000;
-const WATCH = { own: '/graveyard/work', quiet: [], sockets: [], held: {} };
+const WATCH = { own: '/graveyard/work', quiet: [], held: {} };
 
 describe('the state of a member', () => {
   const life = new Life({ config: mainConfig({ gracePeriodMs: 10_000 }), child: {}, peers: [alive('proxy')] });

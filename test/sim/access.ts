@@ -32,6 +32,8 @@ const CLOSING_MS = 34;
 
 export class SimAccess implements VolumeAccess, Watcher {
   readonly dir = '/graveyard';
+  /** The host connects, as on a local volume. */
+  hostConnect: ((path: string) => Promise<Connection>) | undefined;
   readonly #world: AccessWorld;
   readonly #actor: Actor;
   readonly #ownName: string;
@@ -154,6 +156,8 @@ export class SimAccess implements VolumeAccess, Watcher {
     await this.#takes(CONNECTING_MS);
     const holder = volume.isThere ? volume.sockets.get(name) : undefined;
     if (holder === undefined) return undefined;
+    if (this.hostConnect !== undefined && (await this.isLocal()))
+      return this.hostConnect(`${this.dir}/${handleOf(name)}`);
     if (!holder.isRunning) throw REFUSED;
     const connection = new SimConnection();
     onEnd(holder, () => agenda.in(dice.short(CLOSING_MS), this.#actor, () => connection.onClose?.()));

@@ -6,7 +6,15 @@ import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import type { Reduction } from '../../src/core/state/draft.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
-import type { Commit, Hello, Host, HostEvent, HostNews, WatchCommand } from '../../src/runtime/host/host.ts';
+import type {
+  Commit,
+  ContactNews,
+  Hello,
+  Host,
+  HostEvent,
+  HostNews,
+  WatchCommand,
+} from '../../src/runtime/host/host.ts';
 import type { Log } from '../../src/runtime/log/log.ts';
 import type { Machine } from '../../src/runtime/machine.ts';
 import { Membership } from '../../src/runtime/membership.ts';
@@ -40,6 +48,8 @@ export class Brain implements Host {
   #onNews: (news: HostNews) => void = () => {};
   #seq = 0;
   #isAwakening = false;
+  /** News about connections, on their way. */
+  readonly #contactNews: ContactNews[] = [];
 
   constructor(world: World, container: Container, wokenBy: string | undefined) {
     this.#world = world;
@@ -74,6 +84,7 @@ export class Brain implements Host {
       sleepAfterMs,
       machine,
       openMembership: async (before) => {
+        this.access.hostConnect = before.hostConnect;
         const membership = new Membership(await this.#takes(3, { ...here, ...before }));
         return world.scenario.seed % 8 === 0 ? membership : withoutHistory(membership);
       },
@@ -125,6 +136,16 @@ export class Brain implements Host {
     if (isThere) this.access.hear((names) => this.#onNews({ type: 'changed', names }));
     const errno = isThere ? undefined : 'ENOENT';
     agenda.in(dice.short(8), this.actor, () => this.#onNews({ type: 'watching', number, errno }));
+  }
+
+  /** In the order in which init has sent it. */
+  hearContact(path: string, errno: string | undefined): void {
+    this.#contactNews.push({ type: 'contact', path, errno });
+    const lateMs = this.#world.dice.short(errno === 'EPIPE' ? CLOSING_MS : CONNECTED_MS);
+    this.#world.agenda.in(lateMs, this.actor, () => {
+      const news = this.#contactNews.shift();
+      if (news !== undefined) this.#onNews(news);
+    });
   }
 
   /** A supervisor that is lost dies, or hangs, right after its next commit. */
@@ -192,6 +213,9 @@ export class Brain implements Host {
 }
 
 const DONE = Promise.resolve();
+const CONNECTED_MS = 2;
+/** Until the end of a connection is known. */
+const CLOSING_MS = 34;
 const NO_HISTORY = [] as const;
 
 /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */

@@ -14,6 +14,7 @@ import { type EventOf, ScriptedHost } from '../core/host.ts';
 import { type Actor, actor, type Entry } from './agenda.ts';
 import { Brain } from './brain.ts';
 import { type Command, statusOf } from './command.ts';
+import { SimContacts } from './contacts.ts';
 import { comeBetween } from './faults.ts';
 import { endsAtMs, killRowOf, type Lost, leavesAtMs, oldestStop, rowOf, type Stopping, stopOf } from './grace.ts';
 import { INIT, type Process, Processes } from './processes.ts';
@@ -74,7 +75,7 @@ interface SimMemo {
 /** What init, the faults and the laws need of one that init has started. */
 export type SimSupervisor = Pick<
   Brain,
-  'actor' | 'state' | 'doom' | 'start' | 'awaken' | 'watch' | 'die' | 'doomByLoss'
+  'actor' | 'state' | 'doom' | 'start' | 'awaken' | 'watch' | 'hearContact' | 'die' | 'doomByLoss'
 > & {
   readonly access: Pick<Brain['access'], 'deafen'>;
 };
@@ -149,6 +150,12 @@ export class Container {
   #lastHelper = 0;
   readonly #starts: Starts;
   readonly reflexes = new SimReflexes(this);
+  readonly contacts = new SimContacts(
+    () => this.world.parts,
+    (path, errno) => this.brain?.hearContact(path, errno),
+    () => this.wake('a handle'),
+    (path) => this.reflexes.isWaitingFor(path),
+  );
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
   #isBinding = false;
@@ -398,6 +405,7 @@ export class Container {
   /** From now on remembers what changes. */
   #watch(command: WatchCommand): void {
     this.#vigil?.stop();
+    this.contacts.hasFired = false;
     this.#vigil = new Vigil(this.world.parts, command, (why, name) => this.wake(why, name));
     this.brain?.watch(command);
   }
@@ -408,8 +416,10 @@ export class Container {
     comeBetween(this, 'sleep');
     const areRootsLeft = this.#theirs?.exit !== undefined || this.#rungs.walkAtMs < NEVER || this.#zombies.length > 0;
     const isDue = this.dueMs !== undefined && this.dueMs <= agenda.monoMs;
-    if (this.queue.length > 0 || this.#vigil?.fired !== undefined || areRootsLeft || isDue) {
+    const hasFired = this.#vigil?.fired !== undefined || !this.contacts.isCalm;
+    if (this.queue.length > 0 || hasFired || areRootsLeft || isDue) {
       this.#vigil?.letGo();
+      this.contacts.hasFired = false;
       return count('not let go to sleep');
     }
     count('asleep');
@@ -418,6 +428,7 @@ export class Container {
     const held = Object.entries(this.brain?.state.peers ?? {}).filter(([, { liveness }]) => liveness === 'held');
     this.world.laws.fallsAsleep(this);
     const holders = held.flatMap(([name]) => volume.sockets.get(name) ?? []);
+    this.contacts.forgetLeft();
     this.#dropBrain();
     this.#starts.sleep();
     const { nowMs: sinceMs } = agenda;
@@ -537,6 +548,7 @@ export class Container {
   #dropBrain(): void {
     this.brain?.die();
     this.brain = undefined;
+    this.contacts.leave();
     this.#host.loseSupervisor();
     this.#actions.clear();
   }
@@ -762,6 +774,7 @@ export class Container {
     if (type === 'due') this.#expect(command.atMs);
     if (type === 'listen') this.#listen();
     if (type === 'watch') this.#watch(command);
+    if (type === 'connections') this.contacts.order(command.paths);
     if (type === 'preparedEnds') this.reflexes.prepareEnds(command);
     if (type === 'endWith') this.reflexes.prepareEndWith(command);
     if (type === 'sleep') this.#sleep();

@@ -79,7 +79,7 @@ const REACTIONS = { [SIGTERM]: 'ignores', [SIGUSR1]: 'ignores', [SIGHUP]: { afte
 export const WORDS = ['name=main', 'stop=HUP', 'term=5', 'termexit=3', 'ignore=TERM,USR1', 'default=INT,USR2'] as const;
 const LOGGED: readonly number[] = [SIGTERM, SIGUSR1, SIGHUP];
 
-/** Mains by their host id. The last peer is no main: the sleeping supervisor's handle. */
+/** Peers by their host id. The last one is no main. */
 export const PEERS = ['one', 'two', 'three'].map((name, n) => ({ name, hostId: `${n + 1}`.repeat(32) }));
 const REQUEST = '.main.0123456789ab.stop';
 /** Files of the shared directory. */
@@ -155,6 +155,7 @@ class Listener implements SimSupervisor {
   }
 
   watch(): void {}
+  hearContact(): void {}
   doomByLoss(): void {}
 }
 
@@ -236,7 +237,11 @@ export function converse(seed: number): Conversation {
     rows = { ...rows, ...change };
     return ordersBy(id, rows);
   };
-  commit([changed(1, {})]);
+  const connections = (): HostCommand => {
+    const held = PEERS.filter((_, n) => dice.chance(peers[n]?.isRunning === true ? 0.9 : 0.1));
+    return { type: 'connections', paths: held.map(({ name }) => `./.${name}.sock`) };
+  };
+  commit([changed(1, {}), connections()]);
   for (let left = STEPS; left > 0 && container.isRunning; left--) {
     const { lastSpawned, isAsleep, isAlone, isCommandAlive, command } = container;
     const id = Math.max(1, lastSpawned);
@@ -276,8 +281,12 @@ export function converse(seed: number): Conversation {
     const owes = world.agenda.monoMs - owesSinceMs > OWED_MS;
     const acks = owes || dice.chance(0.85);
     const sleep = { type: 'sleep', path: '' } as const;
-    const sleeps = (): void => commit(dice.chance(0.6) ? [sleep] : [watch(), sleep], acks);
-    const watches = (): void => commit([watch()], acks);
+    const looks = (): readonly HostCommand[] => [
+      ...(dice.chance(0.8) ? [connections()] : []),
+      ...(dice.chance(0.5) ? [watch()] : []),
+    ];
+    const sleeps = (): void => commit([...looks(), sleep], acks);
+    const watches = (): void => commit([...looks(), watch()], acks);
     const spawns = (): void => {
       if (!isGone) return;
       isLeaving = false;
@@ -369,7 +378,7 @@ function modelOf(seed: number, startsAtOnce: boolean) {
 }
 
 function watch(): HostCommand {
-  return { type: 'watch', number: 1, dir: '.', ownName: 'main', quiet: ['quiet'], sockets: ['./.three.sock'] };
+  return { type: 'watch', number: 1, dir: '.', ownName: 'main', quiet: ['quiet'] };
 }
 
 /** Each of them is another one in tombstone, log and evidence. */

@@ -136,7 +136,8 @@ class Play {
   #ownOf(command: HostCommand): HostCommand {
     const at = (path: string): string => this.#bench.path(`grave/${path}`);
     if (command.type === 'spawn') return { ...command, program: { fromIndex: 0, argv: this.#command } };
-    if (command.type === 'watch') return { ...command, dir: at('.'), sockets: command.sockets.map(at) };
+    if (command.type === 'watch') return { ...command, dir: at('.') };
+    if (command.type === 'connections') return { ...command, paths: command.paths.map(at) };
     if (command.type === 'endWith')
       return { ...command, mains: command.mains.map((main) => ({ ...main, path: at(main.path) })) };
     if (command.type !== 'preparedEnds') return command;

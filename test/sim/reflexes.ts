@@ -11,8 +11,8 @@ import { type Instant, instantAt } from '../../src/core/time.ts';
 import type { HostCommand } from '../../src/runtime/host/host.ts';
 import type { EventOf } from '../core/host.ts';
 import { differenceOf } from '../core/reflex.ts';
+import { memberAt } from './contacts.ts';
 import type { Container, Queued } from './container.ts';
-import { memberAt } from './vigil.ts';
 import { Content } from './volume.ts';
 
 type Ends = HostCommand & { readonly type: 'preparedEnds' };
@@ -77,9 +77,9 @@ export class SimReflexes {
     this.#ended.clear();
     this.#gone.clear();
     this.#endedMs = this.#container.world.agenda.monoMs;
-    const { sockets } = this.#container.world.volume;
-    for (const { path, hostId } of command.mains)
-      if (sockets.get(memberAt(path))?.isRunning !== true) this.#gone.add(hostId);
+    const { contacts } = this.#container;
+    for (const { path, hostId } of command.mains) if (!contacts.holds(path)) this.#gone.add(hostId);
+    contacts.drop();
   }
 
   #left<Command>(command: Command): Left<Command> | undefined {
@@ -181,7 +181,7 @@ export class SimReflexes {
   }
 
   hear(hostId: string, how: Notice): void {
-    if (this.#heard === undefined || this.#said.has(hostId) || this.#ended.has(hostId)) return;
+    if (this.#heard === undefined || this.#isKnown(hostId)) return;
     // A main that has ended by itself before the stop request may come back. Init reads notices before signals.
     const { queue, actor, world } = this.#container;
     const { nowMs, bootAtMs, pausedUntilMs } = world.agenda;
@@ -190,6 +190,17 @@ export class SimReflexes {
     const heard = how === 'said' ? this.#said : isHeld ? this.#ended : this.#gone;
     heard.add(hostId);
     this.#endedMs = world.agenda.monoMs;
+    this.#container.contacts.drop();
+  }
+
+  /** It has spoken, or is gone. */
+  #isKnown(hostId: string): boolean {
+    return this.#said.has(hostId) || this.#ended.has(hostId) || this.#gone.has(hostId);
+  }
+
+  isWaitingFor(socket: string): boolean {
+    const mains = this.#heard?.command.mains ?? [];
+    return mains.some(({ path, hostId }) => path === socket && !this.#isKnown(hostId));
   }
 
   /** The time that is left between the last end of a main and the signal. */

@@ -1,6 +1,6 @@
 /**
- * What a simulated init watches for a sleeping supervisor, as `src/init/supervisor/sleep.c` does. It watches tombstones
- * of all but the quiet members, new handles, the directory, and the connections to members.
+ * The files that a simulated init watches for a sleeping supervisor, as `src/init/supervisor/directory.c` does. They are
+ * tombstones of all but the quiet members, new handles, and the directory.
  */
 import { isRequestFor } from '../../src/core/format/stop-request.ts';
 import { isMemberName } from '../../src/core/format/tombstone.ts';
@@ -11,23 +11,17 @@ import type { Volume, Watcher } from './volume.ts';
 export class Vigil implements Watcher {
   /** What has changed first; undefined: nothing has. */
   fired: string | undefined;
-  #hasConnections = true;
   readonly #volume: Volume;
   readonly #orders: WatchCommand;
   readonly #onFire: (why: string, name?: string) => void;
 
   /** `name`: of the member whose file or handle it is. */
-  constructor({ volume, onEnd }: AccessWorld, orders: WatchCommand, onFire: (why: string, name?: string) => void) {
+  constructor({ volume }: AccessWorld, orders: WatchCommand, onFire: (why: string, name?: string) => void) {
     this.#volume = volume;
     this.#orders = orders;
     this.#onFire = onFire;
     volume.watchers.add(this);
     if (!volume.isThere) this.#fire('no directory');
-    for (const path of orders.sockets) {
-      const holder = volume.sockets.get(memberAt(path));
-      if (holder?.isRunning !== true) this.#fire('no connection');
-      else onEnd(holder, () => this.#hasConnections && this.#fire('a handle'));
-    }
   }
 
   hint(name: string): void {
@@ -46,10 +40,9 @@ export class Vigil implements Watcher {
     this.#fire('the directory');
   }
 
-  /** The supervisor may not sleep. Init closes its connections and forgets what has fired, and watches the directory. */
+  /** The supervisor may not sleep. Init forgets what has fired, and watches the directory. */
   letGo(): void {
     this.fired = undefined;
-    this.#hasConnections = false;
   }
 
   stop(): void {
@@ -61,8 +54,4 @@ export class Vigil implements Watcher {
     this.fired = why;
     this.#onFire(why, name);
   }
-}
-
-export function memberAt(path: string): string {
-  return path.replace(/^.*\/\.(.*)\.sock$/, '$1');
 }

@@ -318,12 +318,12 @@ void walk(struct init *init) {
   struct rung *rung = &init->rung;
   const struct child *child = &init->children.child;
   int64_t began_at = now_ms();
+  rung->walk_at = NEVER;
+  if (rung->signal == 0 || child->id == 0) return;
   if (rung->rest_until > began_at) {
     rung->walk_at = rung->rest_until;
     return;
   }
-  rung->walk_at = NEVER;
-  if (rung->signal == 0 || child->id == 0) return;
   visit_tree(init);
   tell_late_in_time(init);
   int64_t now = now_ms();

@@ -82,17 +82,15 @@ static void apply(struct init *init, const struct operation *op) {
       return;
     case OP_WATCH:
       return watch(init, op);
-    case OP_CONNECT:
-      return connect_contact(&init->contacts, op->id, op->text);
-    case OP_HANG_UP:
-      return hang_up(find_contact(&init->contacts, op->id));
+    case OP_CONNECTIONS:
+      return set_contacts(&init->contacts, op);
     case OP_SLEEP:
       if (op->length > 0) show_asleep(&init->sleep, op->text);
       return;
     case OP_PREPARED_ENDS:
       return set_prepared_ends(&init->reflexes, op);
     case OP_END_WITH:
-      return set_end_with(&init->reflexes, op);
+      return set_end_with(&init->reflexes, &init->contacts, op);
     case OP_NOTIFY:
       return open_notifications(init, op->index, op->wait_ms);
     case OP_WATCHDOG:

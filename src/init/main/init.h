@@ -34,12 +34,12 @@ struct memo {
   char *bytes;
 };
 
-enum { MAX_POLLED = 5 + MAX_PEERS + MAX_WATCHED + MAX_HELPERS + MAX_MAINS + MAX_CONTACTS };
+enum { MAX_POLLED = 5 + MAX_PEERS + MAX_HELPERS + MAX_CONTACTS };
 
 /* The long arrays of the groups, together in one place, so that few pages are in use. */
 struct storage {
   int peers[MAX_PEERS];
-  int watched[MAX_WATCHED];
+  struct contact contacts[MAX_CONTACTS];
   struct known known[MAX_KNOWN];
   struct event events[MAX_EVENTS];
   struct pollfd polled[MAX_POLLED];

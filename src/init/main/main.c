@@ -46,7 +46,10 @@ static void act_in_time(struct init *init) {
   end_hanging_supervisor(init);
 }
 
-enum { POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_NOTIFICATIONS, POLLED_PEERS, EACH_POLL_MS = 20 };
+enum {
+  POLLED_SIGNALS, POLLED_SUPERVISOR, POLLED_NOTIFICATIONS, POLLED_DIRECTORY, POLLED_PEERS,
+  EACH_POLL_MS = 20,
+};
 
 /*
  * Polls one descriptor at a time, where the limit of open files is below what init polls at once: poll(2), EINVAL.
@@ -65,14 +68,15 @@ static void wait_for_anything(struct init *init) {
   polled[POLLED_SUPERVISOR] =
       (struct pollfd){.fd = init->connection.fd, .events = (short)(unsent ? POLLIN | POLLOUT : POLLIN)};
   polled[POLLED_NOTIFICATIONS] = (struct pollfd){.fd = polled_notifications(init), .events = POLLIN};
+  int inotify = init->directory.has_changed ? -1 : init->directory.inotify;
+  polled[POLLED_DIRECTORY] = (struct pollfd){.fd = inotify, .events = POLLIN};
   size_t peers_end = poll_peers(&init->liveness, polled, POLLED_PEERS);
-  size_t watched_end = poll_watched(init, polled, peers_end);
-  size_t count = poll_helpers(&init->helpers, polled, watched_end);
-  count = poll_mains(&init->reflexes, polled, count);
-  count = poll_contacts(&init->contacts, polled, count);
+  size_t helpers_end = poll_helpers(&init->helpers, polled, peers_end);
+  size_t count = poll_contacts(&init->contacts, polled, helpers_end);
   if (poll(polled, (nfds_t)count, timeout(init)) < 0) poll_each(polled, count);
-  take_polled_watched(init, polled, peers_end, watched_end);
-  take_polled_contacts(&init->contacts, polled);
+  if (polled[POLLED_DIRECTORY].revents) init->directory.has_changed = true;
+  take_contacts(init, polled + helpers_end);
+  read_notices(init);
 }
 
 static _Noreturn void run(struct init *init) {
@@ -94,7 +98,6 @@ static _Noreturn void run(struct init *init) {
       disconnect(&init->connection);
       kill_supervisor(&init->supervisor);
     }
-    read_notices(init);
     take_polled_peers(&init->liveness, polled, POLLED_PEERS, peers);
     read_helpers(&init->helpers, polled);
     if (polled[POLLED_NOTIFICATIONS].revents) read_notification(init);
@@ -226,7 +229,7 @@ static void set_up(struct init *init) {
   init->memo.bytes = storage->memo;
   init->queue.events = storage->events;
   init->liveness.peers = storage->peers;
-  init->sleep.peers = storage->watched;
+  init->contacts.places = storage->contacts;
   init->directory.known = storage->known;
   init->directory.names = storage->names;
   init->directory.news = storage->news;

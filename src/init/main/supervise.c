@@ -35,7 +35,7 @@ void on_supervisor_died(struct init *init, const char *why) {
   /* One read takes all that a socket can hold. A leftover process may hold the socket open, so reads are bounded. */
   for (int reads = 0; reads < 4 && read_commits(init); reads++) continue;
   disconnect(&init->connection);
-  hang_up_all(&init->contacts);
+  leave_contacts(&init->contacts);
   if (has_gone_to_sleep(init)) return;
   int64_t now = now_ms();
   if (supervisor->committed) supervisor->gone_at = now;

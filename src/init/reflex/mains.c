@@ -1,63 +1,54 @@
 /* The end with the mains: a sidecar gets its stop signal when the mains that it lives for have ended. */
-#include <sys/socket.h>
-
 #include "init.h"
 
-void set_end_with(struct reflexes *reflexes, const struct operation *op) {
+void set_end_with(struct reflexes *reflexes, struct contacts *contacts, const struct operation *op) {
   struct fields fields = {op->text, op->text + op->length};
   const char *host_id, *path;
   size_t length;
   reflexes->until = NEVER;
   reflexes->mains_child = op->limit > 0 ? op->id : 0;
-  if (op->count == 0) return; /* the connections stay for a time without a supervisor */
-  while (reflexes->count > 0) let_go(reflexes->mains[--reflexes->count].fd);
+  if (op->count == 0) return; /* the mains stay for a time without a supervisor */
+  for (size_t i = 0; i < contacts->count; i++) contacts->places[i].is_main = false;
   reflexes->signal = op->signal;
   reflexes->ends_with_lost = op->index;
   reflexes->holds = op->holds;
   reflexes->needed = op->limit;
   reflexes->linger_ms = op->wait_ms == NEVER ? 0 : op->wait_ms;
   reflexes->ended_at = now_ms();
-  reflexes->final = reflexes->ended = reflexes->lost = 0;
+  reflexes->count = reflexes->final = reflexes->ended = reflexes->lost = 0;
   while (reflexes->count < MAX_MAINS && next_field(&fields, &host_id, &length) && length == HOST_ID_BYTES &&
-         next_field(&fields, &path, &length) && length <= MAX_SOCKET_PATH_BYTES) {
-    struct watched_main *main = &reflexes->mains[reflexes->count++];
-    memcpy(main->host_id, host_id, HOST_ID_BYTES);
-    main->fd = connect_to(path);
-    if (main->fd == -1) reflexes->lost++;
+         next_field(&fields, &path, &length)) {
+    struct contact *contact = find_contact(contacts, path);
+    if (contact) renew_contact(contact);
+    bool is_held = contact && contact->fd != -1;
+    reflexes->count++;
+    if (!is_held) reflexes->lost++;
+    if (!is_held) continue;
+    contact->is_main = true;
+    memcpy(contact->host_id, host_id, HOST_ID_BYTES);
   }
-}
-
-size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at) {
-  reflexes->polled_at = at;
-  for (size_t i = 0; i < reflexes->count; i++)
-    polled[at++] = (struct pollfd){.fd = reflexes->mains[i].fd, .events = POLLIN};
-  return at;
+  drop_contacts(contacts);
 }
 
 /*
- * Only the first bytes of a main count, so that one that goes on talking costs init nothing. A main that has ended by
- * itself before the stop request may come back: it counts as gone, and the supervisor decides. If init hears of both at
- * once, the end may have been first: notices are read before signals.
+ * A main that has ended by itself before the stop request may come back: it counts as gone, and the supervisor decides.
+ * If init hears of both at once, the end may have been first: notices are read before signals.
  */
 void read_notices(struct init *init) {
   struct reflexes *reflexes = &init->reflexes;
-  const struct pollfd *polled = init->storage.polled + reflexes->polled_at;
-  for (size_t i = 0; i < reflexes->count; i++) {
-    struct watched_main *main = &reflexes->mains[i];
-    char expected[NOTICE_BYTES], notice[NOTICE_BYTES] = "";
-    if (polled[i].fd != main->fd || polled[i].revents == 0) continue;
-    ssize_t n = read_safely(main->fd, notice, NOTICE_BYTES);
-    if (n < 0 && errno == EAGAIN) continue; /* the event belonged to an older connection */
-    char how = notice[NOTICE_BYTES - 2];
+  for (size_t i = 0; i < init->contacts.count; i++) {
+    struct contact *main = &init->contacts.places[i];
+    if (!main->is_main || (main->fd != -1 && !main->has_spoken)) continue;
+    char expected[NOTICE_BYTES], how = main->notice[NOTICE_BYTES - 2];
     make_notice(expected, main->host_id, how);
-    bool is_whole = memcmp(notice, expected, NOTICE_BYTES) == 0;
+    bool is_whole = main->has_spoken && memcmp(main->notice, expected, NOTICE_BYTES) == 0;
     if (is_whole && how == ENDS_FOR_GOOD) reflexes->final++;
     else if (is_whole && (how == ENDS_AS_ASKED || (how == ENDS && init->queue.count > 0))) reflexes->ended++;
     else reflexes->lost++;
-    let_go(main->fd);
-    main->fd = -1;
+    main->is_main = false;
     reflexes->ended_at = now_ms();
   }
+  drop_contacts(&init->contacts);
 }
 
 /* Whether the only event is a stop request that is held, every main has ended, and no supervisor is awake to see it. */

@@ -4,19 +4,13 @@
  */
 #pragma once
 
-#include "frame.h"
+#include "supervisor.h"
 #include "system.h"
 
 struct init;
 
 /* A notice on a liveness socket: `dead`, the host id, how its command has ended, a line end. */
-enum { NOTICE_BYTES = 40, HOST_ID_BYTES = 32, ENDS = '0', ENDS_FOR_GOOD = '1', ENDS_AS_ASKED = '2' };
-
-/* A main that this sidecar lives for: a connection to its liveness socket until its notice, and its host id. */
-struct watched_main {
-  int fd; /* -1: there is none */
-  char host_id[HOST_ID_BYTES];
-};
+enum { ENDS = '0', ENDS_FOR_GOOD = '1', ENDS_AS_ASKED = '2' };
 
 struct reflexes {
   int64_t until;        /* when they end at the latest; NEVER: only by a commit */
@@ -30,10 +24,9 @@ struct reflexes {
   int signal;
   bool ends_with_lost; /* a killed main counts while no supervisor can decide about it */
   bool holds;          /* a stop request is held until all of the mains have ended */
-  size_t count, needed, polled_at;
+  size_t count, needed;
   size_t final, ended, lost; /* mains that have ended for good, that have ended in this stop, and that are gone */
   int64_t ended_at, linger_ms; /* the last end of a main; the time from it to the stop signal */
-  struct watched_main mains[MAX_MAINS];
 };
 
 /* prepared-end.c */
@@ -49,10 +42,8 @@ bool have_all_ended(const struct reflexes *reflexes);
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);
 
 /* mains.c */
-void set_end_with(struct reflexes *reflexes, const struct operation *op);
-/* Puts the connections to the mains at `polled[at]` and behind, and returns where they end. */
-size_t poll_mains(struct reflexes *reflexes, struct pollfd *polled, size_t at);
-/* Reads what `poll_mains` has found, before the signals of the same turn. */
+void set_end_with(struct reflexes *reflexes, struct contacts *contacts, const struct operation *op);
+/* Counts the mains that have spoken or ended, before the signals of the same turn. */
 void read_notices(struct init *init);
 /* The moment to signal the command, because as many mains as are needed are gone; NEVER: they are not. */
 int64_t ends_with_mains_at(struct init *init);

@@ -150,7 +150,9 @@ int watch_directory(struct directory *directory, const char *path) {
 size_t encode_news(struct directory *directory, char *out) {
   size_t length = directory->has_all ? 0 : directory->news_length;
   if (directory->answers) {
-    size_t answer = encode_answer(out, "watching", directory->answers, directory->error);
+    char number[24];
+    put_digits(number, directory->answers, 1);
+    size_t answer = encode_answer(out, "watching", number, directory->error);
     directory->answers = 0;
     return answer;
   }

@@ -2,10 +2,6 @@
  * Sleep: a supervisor for which nothing is due ends, and init starts another when something happens. Until then init
  * watches the directory that the members share, and its connections to them.
  */
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-
 #include "init.h"
 
 /* Only the first cause is kept. */
@@ -18,11 +14,7 @@ static void fire(struct sleep *sleep, const char *what, const char *name) {
   sleep->why[used] = 0;
 }
 
-static void forget_peers(struct sleep *sleep) {
-  for (size_t i = 0; i < sleep->count; i++) let_go(sleep->peers[i]);
-  sleep->count = 0;
-  sleep->has_fired = sleep->is_asked = false;
-}
+static void forget_changes(struct sleep *sleep) { sleep->has_fired = sleep->is_asked = false; }
 
 static void fire_on_change(void *with, const char *name, bool is_quiet) {
   struct sleep *sleep = with;
@@ -35,52 +27,22 @@ void look_when_changed(struct init *init) {
   if (next_look(&init->directory) <= now_ms()) look_at_directory(&init->directory, fire_on_change, &init->sleep);
 }
 
-int connect_to(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  struct stat st;
-  strcpy(address.sun_path, path);
-  if (lstat(path, &st) == -1) return -1;
-  int fd = move_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  bool connects = S_ISSOCK(st.st_mode) && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-  if (fd == -1 || connects) return fd;
-  int error = S_ISSOCK(st.st_mode) ? errno : ENOENT;
-  close(fd);
-  errno = error;
-  return -1;
+void take_contacts(struct init *init, const struct pollfd *polled) {
+  if (take_polled_contacts(&init->contacts, polled)) fire(&init->sleep, "a handle", "");
 }
 
 void watch(struct init *init, const struct operation *op) {
   struct sleep *sleep = &init->sleep;
   struct directory *directory = &init->directory;
-  const char *path = op->text, *names = path + strlen(path) + 1, *socket = names;
-  forget_peers(sleep);
-  for (uint32_t i = 0; i <= op->count; i++) socket += strlen(socket) + 1;
-  memcpy(directory->names, names, (size_t)(socket - names));
-  directory->names[socket - names] = 0;
+  const char *path = op->text, *names = path + strlen(path) + 1;
+  size_t length = op->length - (size_t)(names - path);
+  forget_changes(sleep);
+  memcpy(directory->names, names, length);
+  directory->names[length] = 0;
   directory->error = watch_directory(directory, path);
   directory->answers = op->id;
   if (directory->error) fire(sleep, "no watch", "");
-  for (uint32_t i = 0; i < op->index; i++, socket += strlen(socket) + 1) {
-    int fd = connect_to(socket);
-    if (fd == -1) fire(sleep, "no connection to ", socket);
-    else sleep->peers[sleep->count++] = fd;
-  }
-}
-
-size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at) {
-  const struct sleep *sleep = &init->sleep;
-  int inotify = init->directory.has_changed ? -1 : init->directory.inotify;
-  polled[at++] = (struct pollfd){.fd = inotify, .events = POLLIN};
-  /* A peer that sends something fires like one that ends. */
-  for (size_t i = 0; i < sleep->count && !sleep->has_fired; i++)
-    polled[at++] = (struct pollfd){.fd = sleep->peers[i], .events = POLLIN};
-  return at;
-}
-
-void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end) {
-  if (polled[at].revents) init->directory.has_changed = true;
-  for (size_t i = at + 1; i < end; i++)
-    if (polled[i].revents) fire(&init->sleep, "a handle", "");
+  for (size_t i = 0; i < init->contacts.count; i++) renew_contact(&init->contacts.places[i]);
 }
 
 static void hide_asleep(struct sleep *sleep) {
@@ -102,22 +64,24 @@ void go_to_sleep(struct init *init) {
   /* These looks take what has happened since this turn of the loop began. */
   bool may_have_changed = directory->has_changed || directory->inotify != -1;
   if (may_have_changed && directory->fd != -1) look_at_directory(directory, fire_on_change, sleep);
-  for (size_t i = 0; i < sleep->count; i++)
-    if (poll(&(struct pollfd){.fd = sleep->peers[i], .events = POLLIN}, 1, 0) != 0) fire(sleep, "a handle", "");
+  if (!are_contacts_calm(&init->contacts)) fire(sleep, "a handle", "");
   bool may_sleep = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
                    init->children.check_at == NEVER && init->rung.walk_at == NEVER &&
                    count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
   sleep->why[0] = 0;
   sleep->is_asleep = sleep->is_parting = may_sleep;
-  if (may_sleep) return kill_supervisor(&init->supervisor);
-  forget_peers(sleep);
+  if (may_sleep) {
+    forget_left_contacts(&init->contacts);
+    return kill_supervisor(&init->supervisor);
+  }
+  forget_changes(sleep);
   hide_asleep(sleep);
 }
 
 void wake(struct init *init, const char *why) {
   struct sleep *sleep = &init->sleep;
   fire(sleep, why, "");
-  forget_peers(sleep);
+  forget_changes(sleep);
   forget_directory(&init->directory);
   hide_asleep(sleep);
   sleep->is_asleep = false;
@@ -144,7 +108,7 @@ bool has_gone_to_sleep(struct init *init) {
   struct sleep *sleep = &init->sleep;
   struct storage *storage = &init->storage;
   if (!sleep->is_parting) {
-    forget_peers(sleep);
+    forget_changes(sleep);
     forget_directory(&init->directory);
     sleep->why[0] = 0;
     return false;

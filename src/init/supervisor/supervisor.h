@@ -112,30 +112,49 @@ void look_at_directory(struct directory *directory, change_visitor *report, void
 size_t encode_news(struct directory *directory, char *out);
 
 /* contacts.c */
-enum { MAX_CONTACTS = 256 };
+enum {
+  MAX_CONTACTS = MAX_CONNECTIONS + MAX_MAINS, /* a main may be on the list no more */
+  NOTICE_BYTES = 40,
+  HOST_ID_BYTES = 32,
+};
 
+/* A connection to the liveness socket of a peer. It goes when none of the first three is true. */
 struct contact {
-  uint64_t number; /* names the `connect`; 0: a free place */
-  int fd;          /* -1: the connection is over, or never was */
+  bool is_listed;  /* by this supervisor */
+  bool is_left;    /* listed by one before it */
+  bool is_main;    /* `end-with` waits for its notice or end */
+  bool is_news;    /* this supervisor does not know its state yet */
+  bool has_spoken; /* `notice` has its first bytes, and the others stay unread */
+  int fd;          /* -1: it is over, or never was */
   int error;       /* why, an errno */
-  bool is_news;    /* the supervisor does not know it yet */
-  size_t polled;   /* index among the polled descriptors; 0: not there */
+  char notice[NOTICE_BYTES];
+  char host_id[HOST_ID_BYTES]; /* where it is a main */
+  char path[MAX_SOCKET_PATH_BYTES + 1];
 };
 
 struct contacts {
-  struct contact places[MAX_CONTACTS];
+  size_t count;
+  struct contact *places; /* MAX_CONTACTS */
 };
 
-void connect_contact(struct contacts *contacts, uint64_t number, const char *path);
+/* Connects to these sockets, keeps the connections that there are, and lets go of those that this supervisor drops. */
+void set_contacts(struct contacts *contacts, const struct operation *op);
 /* NULL: there is none. */
-struct contact *find_contact(struct contacts *contacts, uint64_t number);
-/* Frees the place; NULL has no effect. */
-void hang_up(struct contact *contact);
-void hang_up_all(struct contacts *contacts);
+struct contact *find_contact(struct contacts *contacts, const char *path);
+/* To be called when the supervisor is gone: the next one finds its connections. */
+void leave_contacts(struct contacts *contacts);
+/* Lets go of the connections that supervisors before this one have left. */
+void forget_left_contacts(struct contacts *contacts);
+/* Lets go of the connections that are of no more use. */
+void drop_contacts(struct contacts *contacts);
+/* Connects again where bytes were read, so that the next ones count. */
+void renew_contact(struct contact *contact);
 /* Puts the connections into `polled` from `at` on, and returns where these end. */
-size_t poll_contacts(struct contacts *contacts, struct pollfd *polled, size_t at);
-/* To be called before a commit can change the connections. */
-void take_polled_contacts(struct contacts *contacts, const struct pollfd *polled);
+size_t poll_contacts(const struct contacts *contacts, struct pollfd *polled, size_t at);
+/* To be called before anything else changes the connections; true: one has spoken or ended. */
+bool take_polled_contacts(struct contacts *contacts, const struct pollfd *polled);
+/* Whether this supervisor knows of each end, and nothing has come since the last poll. */
+bool are_contacts_calm(struct contacts *contacts);
 /* Encodes the next frame of news; 0: there is none. */
 size_t encode_contact(struct contacts *contacts, char *out);
 
@@ -146,13 +165,11 @@ struct sleep {
   bool is_asked; /* a hidden file has changed: a socket, or a request for this member */
   bool is_asleep;  /* no supervisor runs until something happens */
   bool is_parting; /* the supervisor was KILLed for its sleep, and is not reaped yet */
-  size_t count;    /* how many connections to peers */
-  int *peers;
   int shown; /* the file whose lock shows the sleep; -1: there is none */
   char why[MAX_WHY_BYTES + 1]; /* what has fired first, for the log of the next supervisor */
 };
 
-/* Watches this directory and these sockets, in place of those before. What cannot be watched has fired. */
+/* Watches this directory in place of the one before, and the contacts from now on. What cannot be watched has fired. */
 void watch(struct init *init, const struct operation *op);
 /* Looks at the directory if that is due. */
 void look_when_changed(struct init *init);
@@ -165,9 +182,5 @@ void wake_when_needed(struct init *init, int64_t until);
 void wake(struct init *init, const char *why);
 /* To be called when the supervisor is gone; true: it sleeps. */
 bool has_gone_to_sleep(struct init *init);
-/* Connects to a socket and returns the descriptor, or -1. It does not follow links, as connect(2) would. */
-int connect_to(const char *path);
-/* Puts what is watched into `polled` from `at` on, and returns where that ends. */
-size_t poll_watched(const struct init *init, struct pollfd *polled, size_t at);
-/* To be called before a commit can change what is watched. */
-void take_polled_watched(struct init *init, const struct pollfd *polled, size_t at, size_t end);
+/* Takes what the poll has found of the contacts, before a commit can change them. */
+void take_contacts(struct init *init, const struct pollfd *polled);

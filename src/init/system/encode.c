@@ -111,9 +111,9 @@ size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid
   return finish(out, at);
 }
 
-size_t encode_answer(char *out, const char *name, uint64_t number, int error) {
+size_t encode_answer(char *out, const char *name, const char *key, int error) {
   char *at = put_text(out + FRAME_HEADER_BYTES, name);
-  at = put_number(at, number);
+  at = put_text(at, key);
   at = error ? put_errno(at, error) : put_text(at, "");
   return finish(out, at);
 }

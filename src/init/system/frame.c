@@ -117,10 +117,17 @@ static bool next_texts(struct fields *fields, uint32_t count, size_t most) {
 
 static bool decode_watch(struct fields *fields, struct operation *op) {
   if (!next_number(fields, 1, MAX_NUMBER, &op->id)) return false;
-  if (!next_u32(fields, MAX_QUIET, &op->count) || !next_u32(fields, MAX_WATCHED, &op->index)) return false;
+  if (!next_u32(fields, MAX_QUIET, &op->count)) return false;
   op->text = fields->at;
   if (!next_texts(fields, 1, MAX_DIRECTORY_BYTES) || !next_texts(fields, 1 + op->count, MAX_NAME_BYTES)) return false;
-  if (!next_texts(fields, op->index, MAX_SOCKET_PATH_BYTES)) return false;
+  op->length = (size_t)(fields->at - op->text);
+  return true;
+}
+
+static bool decode_connections(struct fields *fields, struct operation *op) {
+  if (!next_u32(fields, MAX_CONNECTIONS, &op->count)) return false;
+  op->text = fields->at;
+  if (!next_texts(fields, op->count, MAX_SOCKET_PATH_BYTES)) return false;
   op->length = (size_t)(fields->at - op->text);
   return true;
 }
@@ -140,8 +147,7 @@ static const struct {
     [OP_EXEC] = {"exec", "iow"},
     [OP_END_HELPER] = {"end-helper", "i"},
     [OP_WATCH] = {"watch", "W"},
-    [OP_CONNECT] = {"connect", "il"},
-    [OP_HANG_UP] = {"hang-up", "i"},
+    [OP_CONNECTIONS] = {"connections", "C"},
     [OP_SLEEP] = {"sleep", "p"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
     [OP_END_WITH] = {"end-with", "inbhdsw"},
@@ -156,6 +162,8 @@ static bool next_text(struct fields *fields, size_t most, struct operation *op) 
 
 static bool decode_field(char field, struct fields *fields, struct operation *op) {
   switch (field) {
+    case 'C':
+      return decode_connections(fields, op);
     case 'O':
       return decode_orders(fields, &op->orders);
     case 'T':

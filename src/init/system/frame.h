@@ -16,7 +16,7 @@ enum {
   MAX_NAME_BYTES = 63,
   MAX_DIRECTORY_BYTES = 4095,
   MAX_QUIET = 128,
-  MAX_WATCHED = 128,
+  MAX_CONNECTIONS = 256,
   MAX_WHY_BYTES = 128,
   MAX_PREPARED_BYTES = 65536,
   MAX_MAINS = 16,
@@ -28,7 +28,7 @@ enum signal_to { TO_TREE, TO_GROUP, TO_FIRST };
 
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_WATCH,
-  OP_CONNECT, OP_HANG_UP, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
+  OP_CONNECTIONS, OP_SLEEP, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
 /* What a row is for: when it is carried out, and what init does then. */
@@ -66,12 +66,12 @@ struct orders {
 struct operation {
   enum operation_kind kind;
   uint64_t seq;          /* ack */
-  uint64_t id;           /* exec, end-helper: of a helper; watch, connect, hang-up: a number; all others: of a child */
-  uint32_t index, count; /* spawn; count: all with words; watch: sockets, quiet names; index: end-with, killed count;
+  uint64_t id;           /* exec, end-helper: of a helper; watch: a number; all others: of a child */
+  uint32_t index, count; /* spawn; count: all with words; watch: quiet names; index: end-with, killed count;
                             notify, all? */
   uint32_t limit;        /* exec; end-with: how many mains have to be gone; spawn: enum signal_to */
   uint32_t code, holds;  /* exit; end-with */
-  const char *text;      /* memo, listen, connect, sleep, and the first of `count` words; watch: all of its strings */
+  const char *text;      /* memo, listen, sleep, and the first of `count` words; watch: all of its strings */
   size_t length;         /* the length of text */
   struct orders orders;
   int64_t wait_ms;     /* prepared-ends, end-with, notify, watchdog; NEVER: none */
@@ -134,7 +134,7 @@ enum { MAX_EVENT_BYTES = 192 + MAX_OUTPUT_BYTES, MAX_HELLO_BYTES = 192 + MAX_MEM
 size_t encode_event(char *out, const struct event *event, const char *output, size_t length);
 size_t encode_hello(char *out, const char *host_id, int64_t started_at, bool pid1, const char *memo, size_t memo_length,
                     const char *why, int64_t oom_kills, const char *plain, const char *ended, int killed);
-/* `watching` or `contact`; `error` is an errno, or 0. */
-size_t encode_answer(char *out, const char *name, uint64_t number, int error);
+/* `watching` with its number, or `contact` with its path; `error` is an errno, or 0. */
+size_t encode_answer(char *out, const char *name, const char *key, int error);
 /* `names` are NUL-terminated, one behind the other. */
 size_t encode_changed(char *out, const char *names, size_t length);

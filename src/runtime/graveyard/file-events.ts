@@ -28,8 +28,8 @@ export class FileEvents {
   #hasFailed = false;
   #hasComplained = false;
   #isByHost = false;
-  /** The last command to the host. A later opening repeats its lists, because we may sleep by then. */
-  #order: Pick<WatchCommand, 'number' | 'quiet' | 'sockets'> = { number: 0, quiet: [], sockets: [] };
+  /** The last command to the host. A later opening repeats its list, because we may sleep by then. */
+  #order: Pick<WatchCommand, 'number' | 'quiet'> = { number: 0, quiet: [] };
   #onAnswer: (() => void) | undefined;
 
   constructor(options: FileEventsOptions) {
@@ -51,7 +51,7 @@ export class FileEvents {
       this.#watched = await volume.identity();
       this.#isByHost = order !== undefined && (await volume.isLocal());
       if (opening !== this.#opening) return;
-      if (this.#isByHost) return this.#orderWatch(this.#order.quiet, this.#order.sockets);
+      if (this.#isByHost) return this.#orderWatch(this.#order.quiet);
       const end = await volume.watch((name) => this.#onName(name), onAnything, onError);
       if (opening !== this.#opening) return void (await end());
       this.#endWatch = end;
@@ -69,8 +69,8 @@ export class FileEvents {
   }
 
   /** Has the host watch for us while we sleep. Resolves once it does, or cannot. */
-  handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
-    this.#orderWatch(quiet, sockets);
+  handOver(quiet: readonly string[]): Promise<void> {
+    this.#orderWatch(quiet);
     return new Promise((answered) => {
       this.#onAnswer = answered;
     });
@@ -104,9 +104,9 @@ export class FileEvents {
     if (name !== ownName && (isMemberName(name) || isRequestFor(ownName, name))) onName(name);
   }
 
-  #orderWatch(quiet: readonly string[], sockets: readonly string[]): void {
+  #orderWatch(quiet: readonly string[]): void {
     const { volume, ownName, order } = this.#options;
-    this.#order = { number: this.#order.number + 1, quiet, sockets };
+    this.#order = { number: this.#order.number + 1, quiet };
     order?.({ type: 'watch', dir: volume.dir, ownName, ...this.#order });
   }
 

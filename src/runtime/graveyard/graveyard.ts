@@ -120,8 +120,8 @@ export class Graveyard {
   }
 
   /** Has the host watch while we sleep, and then reads everything again. */
-  async handOver(quiet: readonly string[], sockets: readonly string[]): Promise<void> {
-    await this.#events.handOver(quiet, sockets);
+  async handOver(quiet: readonly string[]): Promise<void> {
+    await this.#events.handOver(quiet);
     // Two changes within one tick of the clock may look the same to the host.
     await sleep(this.#options.clock.timers, MAX_TICK_MS);
     await this.rescan();

@@ -1,6 +1,6 @@
 /** The graveyard as members reach it, a port: the directory at a path, or a volume of the simulator. */
 import { access, constants, lstat, realpath, stat, unlink } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { handleOf, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
 import type { Clock } from '../clock.ts';
 import type { Connection } from '../host/host.ts';
@@ -54,7 +54,7 @@ export interface VolumeAccess {
 /** `hostConnect`: the host connects, where connect(2) cannot block it. */
 export function volumeAt(dir: string, hostConnect?: (path: string) => Promise<Connection>): VolumeAccess {
   const open = async (path: string): Promise<Connection> => {
-    const isShort = isAbsolute(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
+    const isShort = Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
     return hostConnect !== undefined && isShort && (await isLocal(dir)) ? hostConnect(path) : connectTo(path);
   };
   return {

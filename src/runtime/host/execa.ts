@@ -140,8 +140,7 @@ export class ExecaHost implements Host {
       case 'notify':
       case 'watchdog':
       case 'watch':
-      case 'connect':
-      case 'hangUp':
+      case 'connections':
       case 'sleep':
         // Out of reach, as `limits` says.
         return;

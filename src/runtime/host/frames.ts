@@ -32,9 +32,9 @@ export { ProtocolError };
 const PROTOCOL_VERSION = '1';
 export const MAX_FRAME_BYTES = 1_048_576;
 export const MAX_MEMO_BYTES = 65_536;
-/** Quiet names and sockets of one `watch`. */
+/** Quiet names of one `watch`. */
 export const MAX_QUIET = 128;
-export const MAX_WATCHED = 128;
+export const MAX_CONNECTIONS = 256;
 /** All words of the prepared ends: the paths, and the texts of all ends. */
 export const MAX_PREPARED_BYTES = 65_536;
 /** As much of a helper's output as a line of the log can carry. */
@@ -102,8 +102,10 @@ const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> }
   notify: ['notify', { all: FLAG, watchdogMs: TIME }],
   watchdog: ['watchdog', { id: CHILD, ms: TIME }],
   watch: ['watch', watchFields],
-  connect: ['connect', { number: ORDER, path: SOCKET }],
-  hangUp: ['hang-up', { number: ORDER }],
+  connections: [
+    'connections',
+    { paths: { write: (paths) => [COUNT.write(paths.length), ...paths.map(SOCKET.write)] } },
+  ],
   sleep: ['sleep', { path: PATH }],
   preparedEnds: ['prepared-ends', preparedEndFields],
   endWith: [
@@ -149,13 +151,9 @@ function programFields({ fromIndex, argv }: Command<'spawn'>['program']): readon
   return fromIndex > 0 ? [COUNT.write(fromIndex), '0'] : ['0', ...list(ARGUMENT).write(argv)];
 }
 
-function watchFields({ number: order, dir, ownName, quiet, sockets }: Command<'watch'>): readonly string[] {
-  const counts = [
-    number('names', 0, MAX_QUIET).write(quiet.length),
-    number('sockets', 0, MAX_WATCHED).write(sockets.length),
-  ];
-  const names = [ownName, ...quiet].map(NAME.write);
-  return [ORDER.write(order), ...counts, PATH.write(dir), ...names, ...sockets.map(SOCKET.write)];
+function watchFields({ number: order, dir, ownName, quiet }: Command<'watch'>): readonly string[] {
+  const count = number('names', 0, MAX_QUIET).write(quiet.length);
+  return [ORDER.write(order), count, PATH.write(dir), ...[ownName, ...quiet].map(NAME.write)];
 }
 
 function preparedEndFields(command: Command<'preparedEnds'>): readonly string[] {
@@ -284,6 +282,7 @@ export function decodeHello([name, version, ...words]: readonly string[]): Hello
 export function decodeNews([name, ...words]: readonly string[]): HostNews | undefined {
   if (name === 'changed') return { type: name, names: words };
   if (name !== 'watching' && name !== 'contact') return undefined;
+  if (name === 'contact') return { type: name, ...readFields(name, { path: TEXT, errno: optional(ERRNO) }, words) };
   return { type: name, ...readFields(name, ANSWER, words) };
 }
 

@@ -50,8 +50,8 @@ export type HostEvent = (Exclude<HostReport, { type: 'ordered' }> | Ordered | He
 
 /**
  * Watch this directory, and report which files of members change in it. While no supervisor runs, a change of any file
- * that is not `quiet` counts. So does what comes from these sockets, which the host connects to. What cannot be watched
- * counts as changed. Replaces what was watched before.
+ * that is not `quiet` counts, and so does what comes by a connection. What cannot be watched counts as changed. Replaces
+ * what was watched before.
  */
 export interface WatchCommand {
   readonly type: 'watch';
@@ -60,7 +60,6 @@ export interface WatchCommand {
   readonly dir: string;
   readonly ownName: string;
   readonly quiet: readonly string[];
-  readonly sockets: readonly string[];
 }
 
 /** A connection to a peer: a socket of `node:net`, or one that the host holds. */
@@ -71,10 +70,10 @@ export interface Connection {
   destroy(): unknown;
 }
 
-/** The connection of a `connect` is held, could not be had, or is over: EPIPE. */
+/** One of the `connections` is held, could not be had, or is over: EPIPE. */
 export interface ContactNews {
   readonly type: 'contact';
-  readonly number: number;
+  readonly path: string;
   readonly errno: string | undefined;
 }
 
@@ -123,9 +122,11 @@ export type HostCommand =
    */
   | { readonly type: 'notify'; readonly all: boolean; readonly watchdogMs: number | undefined }
   | WatchCommand
-  /** Connect to this socket and hold the connection until `hangUp`, or our end. `contact` follows. */
-  | { readonly type: 'connect'; readonly number: number; readonly path: string }
-  | { readonly type: 'hangUp'; readonly number: number }
+  /**
+   * Hold a connection to each of these sockets and to no other, also when we have ended. `contact` follows for each that
+   * is new to us. One that is over stays so until a list without it.
+   */
+  | { readonly type: 'connections'; readonly paths: readonly string[] }
   /**
    * Let us go until something happens. The host does so only if all events are acknowledged and nothing that it watches
    * has changed since `watch`; then it KILLs us. Else it forgets what it watches, and answers nothing. While we sleep, the

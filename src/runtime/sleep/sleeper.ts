@@ -17,8 +17,6 @@ import { whyAwakeByState, whyAwakeByTime } from './why-awake.ts';
 
 export interface SleepWatch extends WatchList {
   readonly own: string;
-  /** The paths of the sockets that we hold connections to. */
-  readonly sockets: readonly string[];
 }
 
 export interface SleepPlace {

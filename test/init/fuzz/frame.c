@@ -27,14 +27,21 @@ static void check_words(const struct operation *op, const char *body, size_t len
 
 static void check_watch(const struct operation *op, const char *body, size_t length) {
   check_text(op, body, length);
-  require(op->id >= 1 && op->count <= MAX_QUIET && op->index <= MAX_WATCHED);
+  require(op->id >= 1 && op->count <= MAX_QUIET);
   const char *at = op->text;
-  for (uint32_t i = 0; i < 2 + op->count + op->index; i++) {
-    size_t most = i == 0 ? MAX_DIRECTORY_BYTES : i < 2 + op->count ? MAX_NAME_BYTES : MAX_SOCKET_PATH_BYTES;
-    require(*at && strlen(at) <= most);
+  for (uint32_t i = 0; i < 2 + op->count; i++) {
+    require(*at && strlen(at) <= (i == 0 ? MAX_DIRECTORY_BYTES : MAX_NAME_BYTES));
     at += strlen(at) + 1;
   }
   require(at == op->text + op->length);
+}
+
+static void check_connections(const struct operation *op, const char *body, size_t length) {
+  check_words(op, body, length);
+  require(op->count <= MAX_CONNECTIONS);
+  const char *path = op->text;
+  for (uint32_t i = 0; i < op->count; i++, path += strlen(path) + 1)
+    require(*path && strlen(path) <= MAX_SOCKET_PATH_BYTES);
 }
 
 static void check_path(const struct operation *op, const char *body, size_t length) {
@@ -58,6 +65,9 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_WATCH:
       check_watch(op, body, length);
       break;
+    case OP_CONNECTIONS:
+      check_connections(op, body, length);
+      break;
     case OP_ACK:
       require(op->seq <= bounds->last_event);
       break;
@@ -80,7 +90,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->signal >= (op->kind == OP_END_WITH ? 1 : 0) && op->signal <= MAX_SIGNAL);
       break;
     case OP_END_HELPER:
-    case OP_HANG_UP:
       require(op->id >= 1);
       break;
     case OP_STOP:
@@ -106,7 +115,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_DUE:
       require(op->at >= 0);
       break;
-    case OP_CONNECT:
       require(op->id >= 1);
       check_path(op, body, length);
       break;

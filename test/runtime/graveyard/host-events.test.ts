@@ -10,7 +10,7 @@ describe('Graveyard', () => {
     const orders = new Told<WatchCommand>();
     const { dir, graveyard, peers, troubles } = await startedGraveyard(t, { order: orders.add });
     const first = await orders.until(() => true);
-    assert.deepEqual(first, { type: 'watch', number: 1, dir, ownName: 'me', quiet: [], sockets: [] });
+    assert.deepEqual(first, { type: 'watch', number: 1, dir, ownName: 'me', quiet: [] });
     writeTombstone(dir, 'a');
     graveyard.hear({ type: 'watching', number: 1, errno: undefined });
     await peers.seen('a');
@@ -31,24 +31,24 @@ describe('Graveyard', () => {
     const { dir, graveyard, peers } = await startedGraveyard(t, { order: orders.add });
     await orders.until(() => true);
     graveyard.hear({ type: 'watching', number: 1, errno: undefined });
-    const handedOver = graveyard.handOver(['quiet'], ['/g/.a.sock']);
-    const { number, quiet, sockets } = await orders.until((order) => order.number === 2);
-    assert.deepEqual({ number, quiet, sockets }, { number: 2, quiet: ['quiet'], sockets: ['/g/.a.sock'] });
+    const handedOver = graveyard.handOver(['quiet']);
+    const { number, quiet } = await orders.until((order) => order.number === 2);
+    assert.deepEqual({ number, quiet }, { number: 2, quiet: ['quiet'] });
     writeTombstone(dir, 'late');
     graveyard.hear({ type: 'watching', number: 2, errno: undefined });
     await handedOver;
     assert.equal(peers.latest('late').vanished, false);
   });
 
-  it('repeats the lists of the hand-over in a watch that it orders later', async (t) => {
+  it('repeats the quiet names of the hand-over in a watch that it orders later', async (t) => {
     const orders = new Told<WatchCommand>();
     const { dir, graveyard } = await startedGraveyard(t, { order: orders.add, rescanMs: 20 });
     await orders.until(() => true);
-    void graveyard.handOver(['quiet'], ['/g/.a.sock']);
+    void graveyard.handOver(['quiet']);
     // Only the rescan finds it, so the watcher may be deaf.
     writeTombstone(dir, 'unannounced');
-    const { quiet, sockets } = await orders.until((order) => order.number === 3);
-    assert.deepEqual([quiet, sockets], [['quiet'], ['/g/.a.sock']]);
+    const { quiet } = await orders.until((order) => order.number === 3);
+    assert.deepEqual(quiet, ['quiet']);
   });
 });
 

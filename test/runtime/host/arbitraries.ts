@@ -113,10 +113,11 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     dir: fc.constantFrom('/graveyard', '/var/run/grün'),
     ownName: name,
     quiet: fc.array(name, { maxLength: 3 }),
-    sockets: fc.array(fc.constantFrom('/graveyard/.main.sock', '/g/.b.sock'), { maxLength: 3 }),
   }),
-  record({ type: fc.constant('connect'), number: id, path: fc.constantFrom('/graveyard/.main.sock', '/g/.grün.sock') }),
-  record({ type: fc.constant('hangUp'), number: id }),
+  record({
+    type: fc.constant('connections'),
+    paths: fc.array(fc.constantFrom('/graveyard/.main.sock', '/g/.grün.sock'), { maxLength: 3 }),
+  }),
   record({ type: fc.constant('sleep'), path: fc.constantFrom('', '/graveyard/web', '/g/grün') }),
   record({
     type: fc.constant('preparedEnds'),

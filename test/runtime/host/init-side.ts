@@ -133,17 +133,15 @@ export function commitOf(fields: readonly string[]): Commit {
       commands.push({ type: 'notify', all: int() === 1, watchdogMs: int() || undefined });
     else if (operation === 'watchdog') commands.push({ type: 'watchdog', id: int(), ms: int() || undefined });
     else if (operation === 'watch') {
-      const [number, names, sockets] = [int(), int(), int()];
+      const [number, names] = [int(), int()];
       commands.push({
         type: 'watch',
         number,
         dir: word(),
         ownName: word(),
         quiet: some(names, word),
-        sockets: some(sockets, word),
       });
-    } else if (operation === 'connect') commands.push({ type: 'connect', number: int(), path: word() });
-    else if (operation === 'hang-up') commands.push({ type: 'hangUp', number: int() });
+    } else if (operation === 'connections') commands.push({ type: 'connections', paths: some(int(), word) });
     else if (operation === 'exit') commands.push({ type: 'exit', code: int() });
     else throw new Error(`no such operation: ${operation}`);
   }
