@@ -10,7 +10,7 @@
  *   ack memo kill stop forward-once fallback kill-at leave-at due sleep prepared-ends end-with exit
  * Left out, as they change nothing about a stop: spawned spawn-failed roots-gone told helper-exited helper-killed
  *   helper-failed notified silent notify watchdog spawn forward listen exec end-helper signal-to parent-death tell-reaped watch connect
- *   hang-up asleep-at
+ *   hang-up asleep-at texts
  */
 #define MAX_EVENTS 6
 #ifdef WITHOUT_RECORD

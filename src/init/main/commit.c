@@ -117,6 +117,8 @@ static void apply(struct init *init, const struct operation *op) {
       return hang_up(find_contact(&init->contacts, op->id));
     case OP_ASLEEP_AT:
       return show_asleep(&init->sleep, op->text);
+    case OP_TEXTS:
+      return set_texts(&init->reflexes.texts, op);
     case OP_PREPARED_ENDS:
       return set_prepared_ends(&init->reflexes, op);
     case OP_END_WITH:

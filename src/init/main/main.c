@@ -231,7 +231,7 @@ static void set_up(struct init *init) {
   init->rung.told = storage->told;
   init->helpers.outputs = storage->outputs;
   init->notifications.text = storage->notification;
-  init->reflexes.words = storage->prepared;
+  init->reflexes.texts.words = storage->texts;
 }
 
 int main(int argc, char **argv, char **env) {

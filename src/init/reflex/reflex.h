@@ -18,14 +18,36 @@ struct watched_main {
   char host_id[HOST_ID_BYTES];
 };
 
+enum { TOMBSTONE_BYTES = 8192, MAX_ENDS = 16, MAX_PRELUDE = 2, MAX_REASON_BYTES = 15 };
+
+/* The records of the member without their ends. The strings are those of the operation. */
+struct texts {
+  size_t length; /* 0: there are none */
+  char *words;   /* MAX_TEXTS_BYTES */
+  bool makes_evidence; /* creates the file */
+  char *path;          /* where the tombstone is */
+  const char *evidence_path, *tombstone, *evidence;
+  const char *log, *error_log; /* for a command that has failed; empty: such a line is not shown */
+};
+
+/* Ends of the command that need no decision, and what init then does. */
+struct prepared_end {
+  char prelude[MAX_PRELUDE + 1];
+  int first, last;
+  bool final;
+  int leaves_with;
+  char reason[MAX_REASON_BYTES + 1], stop_reason[MAX_REASON_BYTES + 1];
+};
+
 struct reflexes {
   int64_t until;        /* when they end at the latest; NEVER: only by a commit */
   int64_t committed_at; /* the last commit; an event of the same millisecond may have come before it */
   uint64_t end_child;   /* the child of the prepared ends; 0: there are none */
   int stop;             /* the stop request that they are prepared for */
   int64_t patience_ms;  /* from that to the start of a supervisor */
-  size_t length;        /* length of `words`, the operation's own: paths of tombstone and evidence, and the ends */
-  char *words;          /* MAX_PREPARED_BYTES */
+  size_t end_count;
+  struct prepared_end ends[MAX_ENDS];
+  struct texts texts;
   uint64_t mains_child; /* the child that ends with the mains; 0: only without a supervisor */
   int signal;
   bool ends_with_lost; /* a killed main counts while no supervisor can decide about it */
@@ -35,6 +57,24 @@ struct reflexes {
   int64_t ended_at, linger_ms; /* the last end of a main; the time from it to the stop signal */
   struct watched_main mains[MAX_MAINS];
 };
+
+/* closing.c */
+/* An end that has come. `status`: of the command. `code`: of the container. */
+struct ending {
+  const struct prepared_end *end;
+  const struct event *asked, *died; /* asked: the first event of the stop; NULL: there was none */
+  int status, code;
+  int64_t grace_ms;
+};
+
+void set_texts(struct texts *texts, const struct operation *op);
+/* Whether there are texts, with room for their ends. */
+bool are_texts_closable(const struct texts *texts);
+void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending);
+/* Writes into an empty file. False: the supervisor has to look at the present content. */
+bool leave_evidence(const struct texts *texts, const struct ending *ending);
+/* False: the reader is stalled, and the supervisor has to wait for it. */
+bool write_log(const struct texts *texts, const struct ending *ending);
 
 /* prepared-end.c */
 void set_prepared_ends(struct reflexes *reflexes, const struct operation *op);

@@ -99,9 +99,6 @@ void send_stop(struct init *init, const struct child *child, int number, bool by
   struct event event = {.kind = EV_STOP_SENT, .id = child->id, .value = number, .wall = wall_ns(), .flag = by_mains};
   event.count = take_receiver(init);
   push(&init->queue, event);
-  /* A stop request that finds its mains gone counts as held for 1 ms: a prepared end cannot express 0. */
-  struct event *sent = &init->queue.events[init->queue.count - 1];
-  if (by_mains && init->queue.count > 1 && sent->at == sent[-1].at) sent->at++;
 }
 
 void stop_in_time(struct init *init) {

@@ -131,6 +131,7 @@ static const struct {
     [OP_HANG_UP] = {"hang-up", "i"},
     [OP_SLEEP] = {"sleep", ""},
     [OP_ASLEEP_AT] = {"asleep-at", "p"},
+    [OP_TEXTS] = {"texts", "w"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
     [OP_END_WITH] = {"end-with", "inbhdsw"},
     [OP_NOTIFY] = {"notify", "bd"},
@@ -190,7 +191,8 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
 static bool has_right_words(const struct operation *op) {
   if (op->kind == OP_SPAWN) return (op->index == 0) != (op->count == 0);
   if (op->kind == OP_EXEC) return op->count > 0;
-  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_PREPARED_BYTES;
+  if (op->kind == OP_TEXTS) return op->count == TEXT_WORDS && op->length <= MAX_TEXTS_BYTES;
+  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_TEXTS_BYTES;
 }
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {

@@ -157,6 +157,7 @@ export class ExecaHost implements Host {
       case 'asleepAt':
         // Out of reach, as `limits` says.
         return;
+      case 'texts':
       case 'preparedEnds':
       case 'endWith':
         // This process is awake, and decides by itself.

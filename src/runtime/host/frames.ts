@@ -17,8 +17,7 @@ export const MAX_MEMO_BYTES = 65_536;
 export const MAX_QUIET = 128;
 export const MAX_WATCHED = 128;
 const MAX_DIRECTORY_BYTES = 4095;
-/** All words of the prepared ends: the paths, and the texts of all ends. */
-export const MAX_PREPARED_BYTES = 65_536;
+const MAX_TEXTS_BYTES = 32_768;
 
 const LENGTH_BYTES = 4;
 const MAX_SIGNAL = 64;
@@ -274,22 +273,25 @@ function commandFields(command: HostCommand): string[] {
       return ['sleep'];
     case 'asleepAt':
       return ['asleep-at', text('path', command.path, MAX_DIRECTORY_BYTES)];
+    case 'texts': {
+      const { path, terminationLog, tombstone, evidence, log, errorLog } = command;
+      const isMade = terminationLog?.isNamed === true ? '1' : '0';
+      const texts = [path, terminationLog?.path ?? '', isMade, tombstone, evidence, log, errorLog];
+      return ['texts', String(texts.length), ...texts.map((it) => text('text', it, MAX_TEXTS_BYTES))];
+    }
     case 'preparedEnds': {
-      const { id, signal, patienceMs, path, evidence, ends } = command;
-      const words = ends.flatMap(({ prelude, from, to, final, code, text: form, log, evidence: left }) => [
+      const { id, signal, patienceMs, ends } = command;
+      const words = ends.flatMap(({ prelude, from, to, final, code, reason, stopReason }) => [
         prelude,
         integer('end', from, 0, MAX_END),
         integer('end', to, from, MAX_END),
         final ? '1' : '0',
         code === 'same' ? '256' : code === undefined ? '257' : integer('exit code', code, 0, 255),
-        text('tombstone', form, MAX_PREPARED_BYTES),
-        text('log', log, MAX_PREPARED_BYTES),
-        text('evidence', left, MAX_PREPARED_BYTES),
+        reason,
+        stopReason,
       ]);
-      const places = [path, evidence?.path ?? ''].map((place) => text('path', place, MAX_PREPARED_BYTES));
-      const all = words.length === 0 ? [] : [...places, evidence?.isNamed === true ? '1' : '0', ...words];
       const times = [signalField(signal), timeField(patienceMs)];
-      return ['prepared-ends', integer('child id', id, 1, MAX_ID), ...times, String(all.length), ...all];
+      return ['prepared-ends', integer('child id', id, 1, MAX_ID), ...times, String(words.length), ...words];
     }
     case 'endWith': {
       const { id, needed, endsWithLost, holds, lingerMs, signal, mains } = command;

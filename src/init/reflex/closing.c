@@ -1,0 +1,220 @@
+/* Open texts: the records that the supervisor has left without their ends, and how init closes them. */
+#include <sys/stat.h>
+
+#include "init.h"
+
+/* A line of the log fits a pipe at once: pipe(7), PIPE_BUF. */
+enum { CLOSING_BYTES = 512, MAX_EVIDENCE_BYTES = 2560, MAX_SAID_BYTES = 4096 };
+/* The place of the hour in a time with nanoseconds, and the length of what stands behind its milliseconds. */
+enum { AT_HOUR = 11, BELOW_MS = 7 };
+
+void set_texts(struct texts *texts, const struct operation *op) {
+  const char *words[TEXT_WORDS], *word = texts->words;
+  release_if_large(texts->words, texts->length);
+  memcpy(texts->words, op->text, op->length);
+  texts->length = op->length;
+  for (int i = 0; i < TEXT_WORDS; i++, word += strlen(word) + 1) words[i] = word;
+  texts->path = texts->words;
+  texts->evidence_path = words[1];
+  texts->makes_evidence = words[2][0] == '1';
+  texts->tombstone = words[3];
+  texts->evidence = words[4];
+  texts->log = words[5];
+  texts->error_log = words[6];
+}
+
+bool are_texts_closable(const struct texts *texts) {
+  return texts->length > 0 && strlen(texts->tombstone) <= TOMBSTONE_BYTES - CLOSING_BYTES &&
+         strlen(texts->evidence) <= MAX_EVIDENCE_BYTES && strlen(texts->log) <= CLOSING_BYTES &&
+         strlen(texts->error_log) <= CLOSING_BYTES;
+}
+
+/* A stop by the mains has no deadline. */
+static int64_t deadline_of(const struct ending *ending) {
+  bool has_deadline = ending->asked && ending->asked->kind != EV_STOP_SENT && ending->grace_ms != NEVER;
+  return has_deadline ? ending->asked->at + ending->grace_ms : NEVER;
+}
+
+/* RFC 3339, UTC, with nanoseconds. In this calendar years begin in March, so that a leap day is the last of its year. */
+static char *put_time(char *out, const struct event *event) {
+  int64_t wall = event->wall > 0 ? event->wall : wall_at(event->at), seconds = wall / SECOND_NS;
+  int64_t day = seconds / 86400 + 719468, second = seconds % 86400, of_era = day % 146097;
+  int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  int64_t of_year = of_era - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
+  const int64_t parts[] = {day / 146097 * 400 + year + (month >= 10), month < 10 ? month + 3 : month - 9,
+                           of_year - (153 * month + 2) / 5 + 1,       second / 3600,
+                           second / 60 % 60,                          second % 60,
+                           wall % SECOND_NS};
+  for (int i = 0; i < 7; i++) {
+    out = put_digits(out, (uint64_t)parts[i], i == 0 ? 4 : i == 6 ? 9 : 2);
+    *out++ = "--T::.Z"[i];
+  }
+  *out = 0;
+  return out;
+}
+
+/* `40 ms`, `4.2 s`, `23 s` */
+static char *put_seconds(char *out, uint64_t ms) {
+  if (ms < 1000) return stpcpy(put_digits(out, ms, 1), " ms");
+  if (ms >= 10000) return stpcpy(put_digits(out, (ms + 500) / 1000, 1), " s");
+  out = put_digits(out, (ms + 50) / 1000, 1);
+  *out++ = '.';
+  return stpcpy(put_digits(out, (ms + 50) / 100 % 10, 1), " s");
+}
+
+/* The names of `src/core/signals.ts`. */
+static char *put_signal(char *out, int number) {
+  enum { FIRST_REAL_TIME = 34 };
+  const char *name =
+      "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
+      "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS ";
+  out = stpcpy(out, "SIG");
+  if (number == MAX_SIGNAL) return stpcpy(out, "RTMAX");
+  if (number == FIRST_REAL_TIME) return stpcpy(out, "RTMIN");
+  if (number > FIRST_REAL_TIME) return put_digits(stpcpy(out, "RTMIN+"), (uint64_t)(number - FIRST_REAL_TIME), 1);
+  for (; *name && number > 1; number--) name += strcspn(name, " ") + 1;
+  if (!*name) return put_digits(out, (uint64_t)number, 1);
+  out = (char *)mempcpy(out, name, strcspn(name, " "));
+  *out = 0;
+  return out;
+}
+
+/* A text, and what it has before and behind each key, and around each word. */
+struct writer {
+  char *at;
+  const char *before, *behind, *quote;
+};
+
+static void put(struct writer *writer, const char *text) { writer->at = stpcpy(writer->at, text); }
+
+static void put_key(struct writer *writer, const char *key) {
+  put(writer, writer->before);
+  put(writer, key);
+  put(writer, writer->behind);
+}
+
+static void put_word(struct writer *writer, const char *key, const char *word) {
+  put_key(writer, key);
+  put(writer, writer->quote);
+  put(writer, word);
+  put(writer, writer->quote);
+}
+
+static void put_number(struct writer *writer, const char *key, int64_t number) {
+  put_key(writer, key);
+  writer->at = put_digits(writer->at, (uint64_t)number, 1);
+}
+
+static void put_moment(struct writer *writer, const char *key, const struct event *event) {
+  char time[40];
+  put_time(time, event);
+  put_word(writer, key, time);
+}
+
+static void put_signal_name(struct writer *writer, const char *key, const struct ending *ending) {
+  char name[16];
+  if (ending->died->kind != EV_KILLED) return;
+  put_signal(name, ending->died->value);
+  put_word(writer, key, name);
+}
+
+/* What tombstone and evidence have in common. */
+static void put_end(struct writer *writer, const struct ending *ending) {
+  put_word(writer, "Reason", ending->end->reason);
+  put_number(writer, "ExitCode", ending->status);
+  put_signal_name(writer, "Signal", ending);
+  if (ending->asked) {
+    put_word(writer, "StopReason", ending->end->stop_reason);
+    put_moment(writer, "StopRequested", ending->asked);
+  }
+  put_moment(writer, "Died", ending->died);
+}
+
+void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending) {
+  struct writer writer = {stpcpy(out, texts->tombstone), ",\n  \"", "\": ", "\""};
+  put_word(&writer, "Phase", "dead");
+  put_end(&writer, ending);
+  if (deadline_of(ending) != NEVER) put_number(&writer, "Deadline", deadline_of(ending));
+  put_number(&writer, "DiedMonotonic", ending->died->at);
+  put_key(&writer, "Final");
+  put(&writer, ending->end->final ? "true\n}" : "false\n}");
+  memset(writer.at, ' ', (size_t)(out + TOMBSTONE_BYTES - writer.at));
+  out[TOMBSTONE_BYTES - 1] = '\n';
+}
+
+/* The words of `src/core/format/evidence.ts`. */
+static char *put_summary(char *out, const struct ending *ending) {
+  int64_t deadline = deadline_of(ending);
+  if (ending->asked) {
+    out = put_seconds(stpcpy(out, "stopped in "), (uint64_t)(ending->died->at - ending->asked->at));
+    out = stpcpy(stpcpy(stpcpy(out, " ("), ending->end->stop_reason), "): ");
+  } else {
+    out = stpcpy(out, "ended by itself, ");
+  }
+  if (ending->died->kind == EV_KILLED) out = put_signal(stpcpy(out, "ended by "), ending->died->value);
+  else out = put_digits(stpcpy(out, "exit code "), (uint64_t)ending->status, 1);
+  if (ending->code != ending->status)
+    out = put_digits(stpcpy(out, ", container's exit code "), (uint64_t)ending->code, 1);
+  if (ending->asked) out = stpcpy(out, ", not forced");
+  if (deadline == NEVER) return out;
+  return stpcpy(put_seconds(stpcpy(out, ", "), (uint64_t)(deadline - ending->died->at)), " of grace left");
+}
+
+static char *put_evidence(char *out, const struct texts *texts, const struct ending *ending) {
+  out = put_summary(stpcpy(out, "{\"Summary\":\""), ending);
+  struct writer writer = {stpcpy(out, "\""), ",\"", "\":", "\""};
+  put_end(&writer, ending);
+  put_number(&writer, "ContainerExitCode", ending->code);
+  if (ending->asked) put_number(&writer, "StopMs", ending->died->at - ending->asked->at);
+  if (deadline_of(ending) != NEVER) put_number(&writer, "GraceLeftMs", deadline_of(ending) - ending->died->at);
+  put(&writer, ",");
+  put(&writer, texts->evidence);
+  put(&writer, "}");
+  return writer.at;
+}
+
+/* A command that has failed by itself: its exit code says all that init knows. */
+static bool has_failed(const struct ending *ending) {
+  return !ending->asked && strcmp(ending->end->reason, "error") == 0;
+}
+
+bool leave_evidence(const struct texts *texts, const struct ending *ending) {
+  char text[MAX_SAID_BYTES], *end = text;
+  struct stat st;
+  if (!*texts->evidence_path) return true;
+  if (!has_failed(ending)) end = stpcpy(put_evidence(text, texts, ending), "\n");
+  int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (texts->makes_evidence ? O_CREAT : 0);
+  int fd = open(texts->evidence_path, flags, 0644);
+  if (fd == -1) return !texts->makes_evidence; /* there is no file for us: nothing is owed */
+  bool is_empty = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+  bool is_left = is_empty && write(fd, text, (size_t)(end - text)) == end - text;
+  close(fd);
+  return is_left;
+}
+
+bool write_log(const struct texts *texts, const struct ending *ending) {
+  char text[MAX_SAID_BYTES], time[40], summary[256];
+  const char *open = has_failed(ending) ? texts->error_log : texts->log;
+  bool is_json = *open == '{';
+  struct writer writer = {text, " ", "=", ""};
+  if (!*open) return true;
+  put_summary(summary, ending);
+  strcpy(put_time(time, ending->died) - BELOW_MS, "Z");
+  if (is_json) writer = (struct writer){text, ",\"", "\":", "\""};
+  else put(&writer, time + AT_HOUR);
+  put(&writer, open);
+  put_word(&writer, "reason", ending->end->reason);
+  put_number(&writer, "exitCode", ending->status);
+  put_number(&writer, "containerExitCode", ending->code);
+  put_signal_name(&writer, "signal", ending);
+  put_word(&writer, "summary", summary);
+  if (is_json) {
+    put_word(&writer, "time", time);
+    put_key(&writer, "evidence");
+    writer.at = stpcpy(put_evidence(writer.at, texts, ending), "}");
+  }
+  put(&writer, "\n");
+  struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&ready, 1, 0) != 1) return false;
+  return write(STDERR_FILENO, text, (size_t)(writer.at - text)) != -1 || errno != EAGAIN;
+}
