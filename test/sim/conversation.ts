@@ -342,7 +342,7 @@ function watch(): HostCommand {
 
 /** Each of them has another reason. */
 function lastWords(dice: Dice, id: number, isImpatient: boolean): readonly HostCommand[] {
-  const reasons = { '': dice.pick(['completed', 'error'] as const), f: 'stopped', t: 'lost', st: 'killed' } as const;
+  const reasons = { '': isImpatient ? 'error' : 'completed', f: 'stopped', t: 'lost', st: 'killed' } as const;
   const ends = (['', 'f', 't', 'st'] as const).flatMap((prelude) => {
     if (dice.chance(0.2)) return [];
     const isByKill = prelude === '' && dice.chance(0.3);
