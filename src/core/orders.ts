@@ -18,7 +18,7 @@ import { ladderOf, stopTable } from './ladder.ts';
 import { type EndWith, isIdle } from './lifecycle/prepared/reflexes.ts';
 import { floorWaitMs } from './pod/deadline.ts';
 import { isFinalEnd } from './restart.ts';
-import { SIGTERM } from './signals.ts';
+import { SIGTERM, signalName } from './signals.ts';
 import type { Event } from './state/events.ts';
 import { MAINS_FINISHED, type State, type Stop } from './state/state.ts';
 
@@ -37,6 +37,8 @@ export interface PreparedEnd {
   readonly final: boolean;
   /** The exit code of the container; `same`: the command's; undefined: the supervisor has something left to do. */
   readonly code: number | 'same' | undefined;
+  /** The name of the signal that has ended it; empty: it has exited. */
+  readonly signal: string;
   readonly reason: DeathReason;
   /** Empty: there is no prelude. */
   readonly stopReason: string;
@@ -108,7 +110,9 @@ function endIn(config: MemberConfig, state: State, prelude: Prelude, range: Rang
   const final = isFinalEnd(config, code);
   if (makesQuitCalls(config, final)) return undefined;
   const isSame = code === from;
-  return { prelude, ...range, final, code: isSame ? 'same' : code, reason, stopReason: stopping.stop?.reason ?? '' };
+  const signal = exit.signal === undefined ? '' : signalName(exit.signal);
+  const stopReason = stopping.stop?.reason ?? '';
+  return { prelude, ...range, final, code: isSame ? 'same' : code, signal, reason, stopReason };
 }
 
 /** The stop that follows from each prelude. */

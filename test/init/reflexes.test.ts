@@ -41,8 +41,17 @@ const OPEN = '{\n  "Name": "Zürich"';
 const PATIENCE_MS = 600_000;
 /** Prints a line for each USR1. */
 const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
-type Row = Pick<PreparedEnd, 'prelude' | 'from' | 'to' | 'final' | 'code' | 'reason' | 'stopReason'>;
-const ALL: Row = { prelude: '', from: 0, to: 255, final: true, code: undefined, reason: 'completed', stopReason: '' };
+
+const ALL: PreparedEnd = {
+  prelude: '',
+  from: 0,
+  to: 255,
+  final: true,
+  code: undefined,
+  signal: '',
+  reason: 'completed',
+  stopReason: '',
+};
 const OPEN_EVIDENCE = '"Version":1,"Name":"Zürich"';
 const LOG = { log: ' info  web: dead', errorLog: ' error web: dead' };
 
@@ -84,10 +93,10 @@ interface Left {
 }
 
 /** The texts and the rows, as a supervisor leaves them behind. */
-function preparedEnds({ path }: Scene, rows: readonly Row[], left: Left = {}): (string | number)[] {
+function preparedEnds({ path }: Scene, rows: readonly PreparedEnd[], left: Left = {}): (string | number)[] {
   const { evidence = '', isMade = false, log = '', errorLog = '', patienceMs = PATIENCE_MS, open = OPEN } = left;
-  const words = rows.flatMap(({ prelude, from, to, final, code, reason, stopReason }) => [
-    ...[prelude, from, to, final ? 1 : 0, code === 'same' ? 256 : (code ?? 257), reason, stopReason],
+  const words = rows.flatMap(({ prelude, from, to, final, code, signal, reason, stopReason }) => [
+    ...[prelude, from, to, final ? 1 : 0, code === 'same' ? 256 : (code ?? 257), signal, reason, stopReason],
   ]);
   const texts = ['texts', 7, path, evidence, isMade ? 1 : 0, open, OPEN_EVIDENCE, log, errorLog];
   return [...texts, 'prepared-ends', 1, SIGTERM, patienceMs, words.length, ...words];
@@ -97,7 +106,7 @@ eachBuild('F01 init announces a prepared end to its peers, writes the tombstone,
   const scene = await lay(t, build);
   const { supervisor, init, path } = scene;
   const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
-  const seven: Row = { ...ALL, from: 7, to: 7, reason: 'error' };
+  const seven: PreparedEnd = { ...ALL, from: 7, to: 7, reason: 'error' };
   await apply(scene, ...preparedEnds(scene, [{ ...ALL, to: 6, final: false }, seven]));
   init.write('exit 7\n');
   const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
@@ -221,12 +230,12 @@ eachBuild('F05 init exits after a prepared end when no supervisor runs and nothi
   }
 });
 
-function telling(scene: Scene, isMade: boolean, row: Row = { ...ALL, code: 'same' }): (string | number)[] {
+function telling(scene: Scene, isMade: boolean, row: PreparedEnd = { ...ALL, code: 'same' }): (string | number)[] {
   return preparedEnds(scene, [row], { evidence: scene.bench.path('evidence'), isMade, ...LOG });
 }
 
 /** The end that init has recorded, by its tombstone. */
-function closingOf({ path }: Scene, end: Row, exit: Closing['exit']): Closing {
+function closingOf({ path }: Scene, end: PreparedEnd, exit: Closing['exit']): Closing {
   const { Died, DiedMonotonic: mono } = JSON.parse(readFileSync(path, 'utf8'));
   const wall = `${Math.floor(Date.parse(Died) / 1_000)}${Died.slice(20, 29)}`;
   return { end, exit, moments: [{ mono, wall }], graceMs: undefined };
@@ -256,7 +265,7 @@ eachBuild('F05 init writes log and evidence before it exits', async (t, build) =
 
 eachBuild('F05 init leaves no evidence of a crash, and logs it as an error', async (t, build) => {
   const scene = await lay(t, build);
-  const crash: Row = { ...ALL, code: 'same', reason: 'error' };
+  const crash: PreparedEnd = { ...ALL, code: 'same', reason: 'error' };
   const open = { log: '', errorLog: '{"level":"error","member":"web","message":"dead"' };
   await apply(
     scene,
@@ -364,8 +373,15 @@ async function asleep(t: TestContext, build: Build, patienceMs: number, words?: 
   const scene = await lay(t, build, words);
   const main = await speaker(scene, 'main');
   const peer = await hearer(scene.bench.path('live'));
-  const bySignal = { from: 256 + SIGUSR1, to: 256 + SIGUSR1, code: 5 };
-  const ended: Row = { ...ALL, prelude: 't', to: 0, code: 'same', reason: 'stopped', stopReason: 'mains finished' };
+  const bySignal = { from: 256 + SIGUSR1, to: 256 + SIGUSR1, code: 5, signal: 'SIGUSR1' };
+  const ended: PreparedEnd = {
+    ...ALL,
+    prelude: 't',
+    to: 0,
+    code: 'same',
+    reason: 'stopped',
+    stopReason: 'mains finished',
+  };
   await apply(scene, 'end-with', 1, 1, 0, 0, 0, SIGUSR1, 2, main.id, main.path);
   await apply(scene, ...preparedEnds(scene, [ended, { ...ended, ...bySignal }], { patienceMs }));
   scene.supervisor.commit('watch', 1, 0, 1, scene.bench.path('grave'), 'web', main.path);

@@ -350,7 +350,11 @@ function lastWords(dice: Dice, id: number, isImpatient: boolean): readonly HostC
     // An end by a signal has no code of its own.
     const same = isByKill ? 9 : 'same';
     const code = dice.pick([undefined, same, same, same, 9] as const);
-    const words = { reason: reasons[prelude], stopReason: prelude === '' ? '' : `reason ${prelude}` };
+    const words = {
+      signal: isByKill ? 'SIGKILL' : '',
+      reason: reasons[prelude],
+      stopReason: prelude === '' ? '' : `reason ${prelude}`,
+    };
     return [{ prelude, ...range, final: dice.chance(0.7), code, ...words }];
   });
   const patienceMs = isImpatient ? 20 : FAR_MS;

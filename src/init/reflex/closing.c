@@ -9,24 +9,19 @@ enum { CLOSING_BYTES = 512, MAX_EVIDENCE_BYTES = 2560, MAX_SAID_BYTES = 4096 };
 enum { AT_HOUR = 11, BELOW_MS = 7 };
 
 void set_texts(struct texts *texts, const struct operation *op) {
-  const char *words[TEXT_WORDS], *word = texts->words;
+  char *word = texts->words;
   release_if_large(texts->words, texts->length);
   memcpy(texts->words, op->text, op->length);
   texts->length = op->length;
-  for (int i = 0; i < TEXT_WORDS; i++, word += strlen(word) + 1) words[i] = word;
-  texts->path = texts->words;
-  texts->evidence_path = words[1];
-  texts->makes_evidence = words[2][0] == '1';
-  texts->tombstone = words[3];
-  texts->evidence = words[4];
-  texts->log = words[5];
-  texts->error_log = words[6];
+  for (int i = 0; i < TEXT_WORDS; i++, word += strlen(word) + 1) texts->text[i] = word;
 }
 
 bool are_texts_closable(const struct texts *texts) {
-  return texts->length > 0 && strlen(texts->tombstone) <= TOMBSTONE_BYTES - CLOSING_BYTES &&
-         strlen(texts->evidence) <= MAX_EVIDENCE_BYTES && strlen(texts->log) <= CLOSING_BYTES &&
-         strlen(texts->error_log) <= CLOSING_BYTES;
+  static const size_t most[TEXT_WORDS] = {[TOMBSTONE] = TOMBSTONE_BYTES - CLOSING_BYTES, [EVIDENCE] = MAX_EVIDENCE_BYTES,
+                                          [LOG_LINE] = CLOSING_BYTES, [ERROR_LINE] = CLOSING_BYTES};
+  for (int i = TOMBSTONE; i < TEXT_WORDS; i++)
+    if (texts->length == 0 || strlen(texts->text[i]) > most[i]) return false;
+  return true;
 }
 
 /* A stop by the mains has no deadline. */
@@ -62,23 +57,6 @@ static char *put_seconds(char *out, uint64_t ms) {
   return stpcpy(put_digits(out, (ms + 50) / 100 % 10, 1), " s");
 }
 
-/* The names of `src/core/signals.ts`. */
-static char *put_signal(char *out, int number) {
-  enum { FIRST_REAL_TIME = 34 };
-  const char *name =
-      "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
-      "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS ";
-  out = stpcpy(out, "SIG");
-  if (number == MAX_SIGNAL) return stpcpy(out, "RTMAX");
-  if (number == FIRST_REAL_TIME) return stpcpy(out, "RTMIN");
-  if (number > FIRST_REAL_TIME) return put_digits(stpcpy(out, "RTMIN+"), (uint64_t)(number - FIRST_REAL_TIME), 1);
-  for (; *name && number > 1; number--) name += strcspn(name, " ") + 1;
-  if (!*name) return put_digits(out, (uint64_t)number, 1);
-  out = (char *)mempcpy(out, name, strcspn(name, " "));
-  *out = 0;
-  return out;
-}
-
 /* A text, and what it has before and behind each key, and around each word. */
 struct writer {
   char *at;
@@ -111,18 +89,11 @@ static void put_moment(struct writer *writer, const char *key, const struct even
   put_word(writer, key, time);
 }
 
-static void put_signal_name(struct writer *writer, const char *key, const struct ending *ending) {
-  char name[16];
-  if (ending->died->kind != EV_KILLED) return;
-  put_signal(name, ending->died->value);
-  put_word(writer, key, name);
-}
-
 /* What tombstone and evidence have in common. */
 static void put_end(struct writer *writer, const struct ending *ending) {
   put_word(writer, "Reason", ending->end->reason);
   put_number(writer, "ExitCode", ending->status);
-  put_signal_name(writer, "Signal", ending);
+  if (*ending->end->signal) put_word(writer, "Signal", ending->end->signal);
   if (ending->asked) {
     put_word(writer, "StopReason", ending->end->stop_reason);
     put_moment(writer, "StopRequested", ending->asked);
@@ -131,7 +102,7 @@ static void put_end(struct writer *writer, const struct ending *ending) {
 }
 
 void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending) {
-  struct writer writer = {stpcpy(out, texts->tombstone), ",\n  \"", "\": ", "\""};
+  struct writer writer = {stpcpy(out, texts->text[TOMBSTONE]), ",\n  \"", "\": ", "\""};
   put_word(&writer, "Phase", "dead");
   put_end(&writer, ending);
   if (deadline_of(ending) != NEVER) put_number(&writer, "Deadline", deadline_of(ending));
@@ -151,7 +122,7 @@ static char *put_summary(char *out, const struct ending *ending) {
   } else {
     out = stpcpy(out, "ended by itself, ");
   }
-  if (ending->died->kind == EV_KILLED) out = put_signal(stpcpy(out, "ended by "), ending->died->value);
+  if (*ending->end->signal) out = stpcpy(stpcpy(out, "ended by "), ending->end->signal);
   else out = put_digits(stpcpy(out, "exit code "), (uint64_t)ending->status, 1);
   if (ending->code != ending->status)
     out = put_digits(stpcpy(out, ", container's exit code "), (uint64_t)ending->code, 1);
@@ -168,7 +139,7 @@ static char *put_evidence(char *out, const struct texts *texts, const struct end
   if (ending->asked) put_number(&writer, "StopMs", ending->died->at - ending->asked->at);
   if (deadline_of(ending) != NEVER) put_number(&writer, "GraceLeftMs", deadline_of(ending) - ending->died->at);
   put(&writer, ",");
-  put(&writer, texts->evidence);
+  put(&writer, texts->text[EVIDENCE]);
   put(&writer, "}");
   return writer.at;
 }
@@ -181,11 +152,13 @@ static bool has_failed(const struct ending *ending) {
 bool leave_evidence(const struct texts *texts, const struct ending *ending) {
   char text[MAX_SAID_BYTES], *end = text;
   struct stat st;
-  if (!*texts->evidence_path) return true;
+  const char *path = texts->text[EVIDENCE_PATH];
+  bool is_made = *texts->text[EVIDENCE_IS_MADE] == '1';
+  if (!*path) return true;
   if (!has_failed(ending)) end = stpcpy(put_evidence(text, texts, ending), "\n");
-  int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (texts->makes_evidence ? O_CREAT : 0);
-  int fd = open(texts->evidence_path, flags, 0644);
-  if (fd == -1) return !texts->makes_evidence; /* there is no file for us: nothing is owed */
+  int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (is_made ? O_CREAT : 0);
+  int fd = open(path, flags, 0644);
+  if (fd == -1) return !is_made; /* there is no file for us: nothing is owed */
   bool is_empty = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
   bool is_left = is_empty && write(fd, text, (size_t)(end - text)) == end - text;
   close(fd);
@@ -194,7 +167,7 @@ bool leave_evidence(const struct texts *texts, const struct ending *ending) {
 
 bool write_log(const struct texts *texts, const struct ending *ending) {
   char text[MAX_SAID_BYTES], time[40], summary[256];
-  const char *open = has_failed(ending) ? texts->error_log : texts->log;
+  const char *open = texts->text[has_failed(ending) ? ERROR_LINE : LOG_LINE];
   bool is_json = *open == '{';
   struct writer writer = {text, " ", "=", ""};
   if (!*open) return true;
@@ -206,7 +179,7 @@ bool write_log(const struct texts *texts, const struct ending *ending) {
   put_word(&writer, "reason", ending->end->reason);
   put_number(&writer, "exitCode", ending->status);
   put_number(&writer, "containerExitCode", ending->code);
-  put_signal_name(&writer, "signal", ending);
+  if (*ending->end->signal) put_word(&writer, "signal", ending->end->signal);
   put_word(&writer, "summary", summary);
   if (is_json) {
     put_word(&writer, "time", time);

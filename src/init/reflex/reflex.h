@@ -20,14 +20,14 @@ struct watched_main {
 
 enum { TOMBSTONE_BYTES = 8192, MAX_ENDS = 16, MAX_PRELUDE = 2, MAX_REASON_BYTES = 15 };
 
-/* The records of the member without their ends. The strings are those of the operation. */
+/* The words of `texts`, in their order. ERROR_LINE: for a command that has failed; an empty line is not shown. */
+enum { TOMBSTONE_PATH, EVIDENCE_PATH, EVIDENCE_IS_MADE, TOMBSTONE, EVIDENCE, LOG_LINE, ERROR_LINE };
+
+/* The records of the member without their ends. */
 struct texts {
   size_t length; /* 0: there are none */
-  char *words;   /* MAX_TEXTS_BYTES */
-  bool makes_evidence; /* creates the file */
-  char *path;          /* where the tombstone is */
-  const char *evidence_path, *tombstone, *evidence;
-  const char *log, *error_log; /* for a command that has failed; empty: such a line is not shown */
+  char *words;   /* MAX_TEXTS_BYTES: those of the operation */
+  char *text[TEXT_WORDS];
 };
 
 /* Ends of the command that need no decision, and what init then does. */
@@ -36,6 +36,7 @@ struct prepared_end {
   int first, last;
   bool final;
   int leaves_with;
+  char signal[MAX_REASON_BYTES + 1]; /* that has ended it; empty: none */
   char reason[MAX_REASON_BYTES + 1], stop_reason[MAX_REASON_BYTES + 1];
 };
 

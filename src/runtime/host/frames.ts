@@ -281,12 +281,13 @@ function commandFields(command: HostCommand): string[] {
     }
     case 'preparedEnds': {
       const { id, signal, patienceMs, ends } = command;
-      const words = ends.flatMap(({ prelude, from, to, final, code, reason, stopReason }) => [
+      const words = ends.flatMap(({ prelude, from, to, final, code, signal: by, reason, stopReason }) => [
         prelude,
         integer('end', from, 0, MAX_END),
         integer('end', to, from, MAX_END),
         final ? '1' : '0',
         code === 'same' ? '256' : code === undefined ? '257' : integer('exit code', code, 0, 255),
+        by,
         reason,
         stopReason,
       ]);

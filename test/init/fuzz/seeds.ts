@@ -24,7 +24,7 @@ const OPERATIONS = [
   ['notify', '1', '30000'],
   ['watchdog', '1', '0'],
   ['texts', '7', '/web', '/log', '0', '{', '"Version":1', '{"level":"info"', ' error web: dead'],
-  ['prepared-ends', '1', '15', '5000', '7', 's', '0', '255', '1', '256', 'stopped', 'signal TERM'],
+  ['prepared-ends', '1', '15', '5000', '8', 's', '0', '255', '1', '256', '', 'stopped', 'signal TERM'],
   ['asleep-at', '/graveyard/web'],
   ['prepared-ends', '1', '15', '0', '0'],
   ['end-with', '1', '1', '0', '1', '300', '15', '2', '0123456789abcdef'.repeat(2), '/graveyard/.web.sock'],

@@ -139,6 +139,7 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
         to: fc.integer({ min: 100, max: 255 }),
         final: fc.boolean(),
         code: fc.oneof(code, fc.constantFrom('same' as const, undefined)),
+        signal: fc.constantFrom('', 'SIGTERM', 'SIGRTMIN+3'),
         reason: fc.constantFrom('completed' as const, 'error' as const, 'stopped' as const),
         stopReason: word,
       }),

@@ -130,11 +130,12 @@ export function commitOf(fields: readonly string[]): Commit {
       commands.push({ type: 'texts', path, terminationLog, tombstone, evidence, log, errorLog });
     } else if (operation === 'prepared-ends') {
       const [id, signal, patienceMs, count] = [int(), int(), int(), int()];
-      const ends = some(count / 7, () => {
+      const ends = some(count / 8, () => {
         const prelude = word() as Prelude;
         const [from, to, final, number] = [int(), int(), word() === '1', int()];
         const code = number === 256 ? ('same' as const) : number === 257 ? undefined : number;
-        return { prelude, from, to, final, code, reason: word() as DeathReason, stopReason: word() };
+        const by = word();
+        return { prelude, from, to, final, code, signal: by, reason: word() as DeathReason, stopReason: word() };
       });
       commands.push({ type: 'preparedEnds', id, signal, patienceMs, ends });
     } else if (operation === 'end-with') {
