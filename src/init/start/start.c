@@ -34,8 +34,8 @@ static bool is_name(const char *text) {
 /* In milliseconds, as docs/reference.md describes it; -1: it is none, or longer than a timer of Node can be. */
 static int64_t duration_ms(const char *text) {
   static const struct {
-    const char *name;
-    int64_t ms;
+    char name[3];
+    int32_t ms;
   } units[] = {{"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1}};
   int64_t sum = 0;
   if (strcmp(text, "0") == 0) return 0;
@@ -87,7 +87,7 @@ static bool is_quiet_time(const char *text) { return is_among(text, "never") || 
 enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, SLEEP_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
 
 static const struct {
-  const char *flag;
+  char flag[17];
   bool (*is_simple)(const char *);
   const char *values; /* in place of is_simple */
 } simple_flags[SIMPLE_FLAGS] = {

@@ -107,7 +107,7 @@ static bool decode_watch(struct fields *fields, struct operation *op) {
 
 /* The name of each operation, and its fields, a letter each as in decode_field(). */
 static const struct {
-  const char *name, *fields;
+  char name[14], fields[8];
 } forms[] = {
     [OP_ACK] = {"ack", "q"},
     [OP_MEMO] = {"memo", "m"},
