@@ -283,22 +283,37 @@ eachBuild('F05 init leaves no evidence of a crash, and logs it as an error', asy
   assert.deepEqual(line, { level: 'error', member: 'web', message: 'dead', ...end });
 });
 
-eachBuild('F05 init leaves evidence that another has written to the supervisor', async (t, build) => {
-  for (const spoil of [
-    (path: string) => writeFileSync(path, 'a word of the application'),
-    (path: string) => mkdirSync(path),
-  ]) {
+eachBuild('F05 init keeps what the application has written beside the evidence', async (t, build) => {
+  const ours = '{"Summary":"of an earlier stop"}\n';
+  for (const [there, kept] of [
+    ['a word of the application', 'a word of the application'],
+    [`${ours}a word of the application`, 'a word of the application'],
+    [ours, undefined],
+    [ours.slice(0, -1), undefined],
+  ] as const) {
     const scene = await lay(t, build);
-    spoil(scene.bench.path('evidence'));
+    writeFileSync(scene.bench.path('evidence'), there);
     await apply(scene, ...telling(scene, true));
-    await fallAsleep(scene);
+    await loseSupervisor(scene);
     scene.init.write('exit 7\n');
-    const next = await scene.init.supervisor();
-    await next.expect('end-written');
-    assert.doesNotMatch(scene.init.stderr(), /dead/);
-    next.commit('exit', 3);
-    assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
+    assert.deepEqual(await scene.init.ended, { code: 7, signal: null });
+    const closing = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
+    const left = readFileSync(scene.bench.path('evidence'), 'utf8');
+    assert.equal(left, kept ?? closedEvidence(OPEN_EVIDENCE, closing), there);
   }
+});
+
+eachBuild('F05 init leaves evidence that it cannot write to the supervisor', async (t, build) => {
+  const scene = await lay(t, build);
+  mkdirSync(scene.bench.path('evidence'));
+  await apply(scene, ...telling(scene, true));
+  await fallAsleep(scene);
+  scene.init.write('exit 7\n');
+  const next = await scene.init.supervisor();
+  await next.expect('end-written');
+  assert.doesNotMatch(scene.init.stderr(), /dead/);
+  next.commit('exit', 3);
+  assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
 });
 
 eachBuild(

@@ -1,6 +1,4 @@
 /* Open texts: the records that the supervisor has left without their ends, and how init closes them. */
-#include <sys/stat.h>
-
 #include "init.h"
 
 /* A line of the log fits a pipe at once: pipe(7), PIPE_BUF. */
@@ -151,7 +149,6 @@ static bool has_failed(const struct ending *ending) {
 
 bool leave_evidence(const struct texts *texts, const struct ending *ending) {
   char text[MAX_SAID_BYTES], *end = text;
-  struct stat st;
   const char *path = texts->text[EVIDENCE_PATH];
   bool is_made = *texts->text[EVIDENCE_IS_MADE] == '1';
   if (!*path) return true;
@@ -159,8 +156,7 @@ bool leave_evidence(const struct texts *texts, const struct ending *ending) {
   int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (is_made ? O_CREAT : 0);
   int fd = open(path, flags, 0644);
   if (fd == -1) return !is_made; /* there is no file for us: nothing is owed */
-  bool is_empty = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
-  bool is_left = is_empty && write(fd, text, (size_t)(end - text)) == end - text;
+  bool is_left = leave_message(fd, text, (size_t)(end - text), false);
   close(fd);
   return is_left;
 }

@@ -72,7 +72,7 @@ void set_texts(struct texts *texts, const struct operation *op);
 /* Whether there are texts, with room for their ends. */
 bool are_texts_closable(const struct texts *texts);
 void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending);
-/* Writes into an empty file. False: the supervisor has to look at the present content. */
+/* False: the file cannot be written, and the supervisor has to say so. */
 bool leave_evidence(const struct texts *texts, const struct ending *ending);
 /* False: the reader is stalled, and the supervisor has to wait for it. */
 bool write_log(const struct texts *texts, const struct ending *ending);

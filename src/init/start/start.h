@@ -75,6 +75,11 @@ const char *search_path(char *const *env);
  * skipped.
  */
 bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
+/*
+ * Makes this text the content of the termination log. What the application has written there stays, without the line of
+ * sexton before it; while its message `may_grow`, both stay. False: the file cannot be written.
+ */
+bool leave_message(int fd, const char *text, size_t length, bool may_grow);
 /* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
 void refuse(char *const *env, const char *first, const char *second, const char *third);
 /* Says that the application has ended and no supervisor has recorded it, and why; in the termination log, too. */
