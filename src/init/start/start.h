@@ -59,6 +59,16 @@ bool is_configured(char *const *env);
 /* Whether only warnings and errors are to be logged. */
 bool logs_little(const char *level);
 struct plain_form read_plain_form(const struct inherited *in);
+
+/* What the evidence of a plain command says of it, and how it would log. */
+struct plain_words {
+  char name[64];
+  const char *session; /* NULL: none */
+  int64_t grace_ms;    /* NEVER: none */
+  bool logs_text;
+};
+
+struct plain_words read_plain_words(const struct inherited *in);
 /* By the name `sexton-plain`: prints what needs a supervisor for this command line, as `sexton explain` asks. */
 _Noreturn void tell_why_supervised(const struct inherited *in);
 /* Finds Node and the bundle, or fills `lacks`. */
