@@ -58,7 +58,7 @@ export function ordersOf(config: MemberConfig, state: State): Orders {
  * A main without a drain, a pre-stop hook or a member that started after it has nothing to wait for. Its stop then needs
  * no supervisor, as with a plain init.
  */
-function isFreeToStop(config: MemberConfig, state: State): boolean {
+export function isFreeToStop(config: MemberConfig, state: State): boolean {
   const { child, stop, climb, peers } = state;
   if (config.role !== 'main' || longestDrainMs(config) > 0 || config.preStop !== undefined) return false;
   if (child.is !== 'alive' || stop !== undefined || climb !== undefined || peers === undefined) return false;

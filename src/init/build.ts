@@ -65,6 +65,8 @@ const STATIC = [
   '-ffunction-sections',
   '-fdata-sections',
   '-fno-asynchronous-unwind-tables',
+  // A page less.
+  '-fno-jump-tables',
   // Signals are blocked by the first instruction, before the C library has started.
   '-DSEXTON_ENTRY',
   '-Wl,--gc-sections,--build-id=none,-z,noseparate-code,-e,sexton_entry',

@@ -9,7 +9,7 @@
  * In the model: signal ordered exited killed end-written
  *   ack memo kill stop orders due sleep prepared-ends end-with exit
  * Left out, as they change nothing about a stop: spawned spawn-failed roots-gone told helper-exited helper-killed
- *   helper-failed notified silent notify watchdog spawn listen exec end-helper watch connections
+ *   helper-failed notified silent notify watchdog spawn listen exec end-helper watch connections texts
  */
 #define MAX_EVENTS 6
 #ifdef WITHOUT_RECORD

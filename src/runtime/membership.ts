@@ -101,9 +101,9 @@ export class Membership implements SleepPlace {
     isLogged = false;
   }
 
-  /** Never waits; the newest tombstone wins. `written`: the text that the host has made the tombstone already. */
-  publish(tombstone: Tombstone, written?: string): void {
-    if (this.#own.publish(tombstone, written)) this.#graveyard?.attend(businessOf(tombstone));
+  /** Never waits; the newest tombstone wins. */
+  publish(tombstone: Tombstone): void {
+    if (this.#own.publish(tombstone)) this.#graveyard?.attend(businessOf(tombstone));
   }
 
   /** The path of the tombstone once it says what was published last; undefined: another process cannot replace it. */

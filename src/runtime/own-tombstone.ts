@@ -90,16 +90,15 @@ export class OwnTombstone {
 
   /**
    * Never waits; the newest tombstone wins. Returns whether it says anything new: it is called after every event, and
-   * most leave the tombstone as it was. `written`: the text that the host has made the tombstone already.
+   * most leave the tombstone as it was.
    */
-  publish(tombstone: Tombstone, written?: string): boolean {
+  publish(tombstone: Tombstone): boolean {
     if (this.#tombstone !== undefined && saysTheSame(tombstone, this.#tombstone)) return false;
     this.#tombstone = tombstone;
     const text = formatTombstone(tombstone);
     if (text === this.#text) return true;
     this.#text = text;
-    if (this.store.isWritten && text === written) this.store.accept(text);
-    else this.#write();
+    this.#write();
     return true;
   }
 

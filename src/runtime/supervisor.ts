@@ -13,11 +13,11 @@
 import type { HttpOptions, KeptConfig, Program, SignalTo, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
 import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
-import { endOf } from '../core/lifecycle/prepared/prepared-ends.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/stop/record.ts';
 import { ordersOf, wordsOf } from '../core/orders.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
+import { endOf } from '../core/prepared-ends.ts';
 import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
 import type { PeerView } from '../core/state/peer.ts';
@@ -76,11 +76,10 @@ export interface Remarks {
 /** What the supervisor before this one has left. */
 export type Before = Pick<MembershipOptions, 'heldBefore' | 'wasWoken' | 'hostConnect'>;
 
-/** What goes with an event: its acknowledgement, more commands, and the tombstone as the host has written it. */
+/** What goes with an event: its acknowledgement, and more commands. */
 interface Turn {
   readonly ack?: number | undefined;
   readonly also?: readonly HostCommand[];
-  readonly written?: string | undefined;
 }
 
 export class Supervisor {
@@ -133,7 +132,6 @@ export class Supervisor {
       state: () => (this.#leaving ? undefined : this.#state),
       rest: () => this.#rest,
       membership: () => this.#membership,
-      prepareStop: () => this.#reflexes?.prepareStop() ?? [],
       commit: (commands, held = this.#rest.held) => {
         this.#rest = { ...this.#rest, held };
         this.#commit(undefined, commands);
@@ -264,8 +262,7 @@ export class Supervisor {
   }
 
   #onEndWritten({ id, pid, seq, code }: HostEvent & { type: 'endWritten' }, at: Instant): void {
-    const written = this.#reflexes?.writtenBy(at, code);
-    this.#dispatch(endOf({ id, pid }, { at, how: code }, true), { ack: seq, written });
+    this.#dispatch(endOf({ id, pid }, { at, how: code }, true), { ack: seq });
   }
 
   /** Whether the kernel has killed a process of this container for want of memory since this was asked last. */
@@ -285,7 +282,7 @@ export class Supervisor {
     this.#dispatch({ type: 'taskEnded', at: instantAt(now, Math.min(now.mono, untilMs)), id, ...end });
   }
 
-  #dispatch(events: Event | readonly Event[], { ack, also = [], written }: Turn = {}): void {
+  #dispatch(events: Event | readonly Event[], { ack, also = [] }: Turn = {}): void {
     const { member, observe } = this.#options;
     if (this.#state === undefined) throw new Error('internal error: an event before the hello');
     const { state, effects, wakeAtMs } = reduceAll(member, this.#state, [events].flat(), observe);
@@ -293,7 +290,7 @@ export class Supervisor {
     const { commands, afterCommit } = planOf(effects, this.#means);
     const left = this.#reflexes?.follow(state, wakeAtMs) ?? [];
     this.#commit(ack, [...also, ...this.#alarmCommands(state, wakeAtMs), ...commands, ...left]);
-    this.#publish(written);
+    this.#publish();
     this.#terminationLog.follow(state);
     for (const step of afterCommit) step();
     this.#wakeAt(wakeAtMs);
@@ -327,8 +324,8 @@ export class Supervisor {
     return isNews;
   }
 
-  #publish(written?: string): void {
-    if (this.#state !== undefined) this.#membership?.publish(tombstoneOf(this.#options.member, this.#state), written);
+  #publish(): void {
+    if (this.#state !== undefined) this.#membership?.publish(tombstoneOf(this.#options.member, this.#state));
   }
 
   #wakeAt(wakeAtMs: number | undefined): void {

@@ -12,7 +12,9 @@ import {
 import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
-import { fill } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
+import type { PreparedEnd } from '../../src/core/prepared-ends.ts';
+import { rfc3339Milliseconds } from '../../src/core/time.ts';
+import { type Closing, closedEvidence, closedTombstone } from '../core/closing.ts';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { send } from '../helpers/process.ts';
 import { sendFromOutside } from '../helpers/program.ts';
@@ -35,18 +37,24 @@ import {
 } from './scripted.ts';
 
 const { SIGTERM, SIGUSR1, SIGKILL } = constants.signals;
-/** Places, as `src/core/lifecycle/prepared/placeholders.ts` describes them. */
-const PLACES = { time: '\u00010', clock: '\u0002n0-0\u0002', code: '\u0003', moment: '\u00040', hour: '\u00050' };
-const TEXT = `{\n  "Died": "${PLACES.time}",\n  "At": ${PLACES.clock}, "In": "Zürich", "Again": "${PLACES.time}", "ExitCode": ${PLACES.code}\n}`;
+const OPEN = '{\n  "Name": "Zürich"';
 /** Longer than any of these tests. */
 const PATIENCE_MS = 600_000;
 /** Prints a line for each USR1. */
 const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
-const [ALL, STAYS] = [['', 0, 255, 1, 256, TEXT, '', ''] as const, 257];
-const { log: LOG, evidence: EVIDENCE } = {
-  log: `${PLACES.moment} ended with ${PLACES.code}\n${PLACES.hour} dead\n`,
-  evidence: `{"Summary":"ended with ${PLACES.code} at ${PLACES.time}"}\n`,
+
+const ALL: PreparedEnd = {
+  prelude: '',
+  from: 0,
+  to: 255,
+  final: true,
+  code: undefined,
+  signal: '',
+  reason: 'completed',
+  stopReason: '',
 };
+const OPEN_EVIDENCE = '"Version":1,"Name":"Zürich"';
+const LOG = { log: ' info  web: dead', errorLog: ' error web: dead' };
 
 interface Scene {
   readonly bench: Bench;
@@ -76,8 +84,23 @@ async function apply({ bench, supervisor }: Scene, ...fields: readonly (string |
   await waitFor('another millisecond', () => Number(process.hrtime.bigint() / 1_000_000n) > appliedMs);
 }
 
-function preparedEnds({ path }: Scene, ...ends: readonly (readonly (string | number)[])[]): (string | number)[] {
-  return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 3 + 8 * ends.length, path, '', 0, ...ends.flat()];
+interface Left {
+  readonly evidence?: string;
+  readonly isMade?: boolean;
+  readonly log?: string;
+  readonly errorLog?: string;
+  readonly patienceMs?: number;
+  readonly open?: string;
+}
+
+/** The texts and the rows, as a supervisor leaves them behind. */
+function preparedEnds({ path }: Scene, rows: readonly PreparedEnd[], left: Left = {}): (string | number)[] {
+  const { evidence = '', isMade = false, log = '', errorLog = '', patienceMs = PATIENCE_MS, open = OPEN } = left;
+  const words = rows.flatMap(({ prelude, from, to, final, code, signal, reason, stopReason }) => [
+    ...[prelude, from, to, final ? 1 : 0, code === 'same' ? 256 : (code ?? 257), signal, reason, stopReason],
+  ]);
+  const texts = ['texts', 7, path, evidence, isMade ? 1 : 0, open, OPEN_EVIDENCE, log, errorLog];
+  return [...texts, 'prepared-ends', 1, SIGTERM, patienceMs, words.length, ...words];
 }
 
 /** Connections to the mains that this names, in place of those before, and the operation itself. */
@@ -90,14 +113,14 @@ eachBuild('F01 init announces a prepared end to its peers, writes the tombstone,
   const scene = await lay(t, build);
   const { supervisor, init, path } = scene;
   const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
-  await apply(
-    scene,
-    ...preparedEnds(scene, ['', 0, 6, 0, STAYS, 'another', '', ''], ['', 7, 7, 1, STAYS, TEXT, '', '']),
-  );
+  const seven: PreparedEnd = { ...ALL, from: 7, to: 7, reason: 'error' };
+  await apply(scene, ...preparedEnds(scene, [{ ...ALL, to: 6, final: false }, seven]));
   init.write('exit 7\n');
   const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
   assert.deepEqual([name, id, code], ['end-written', '1', '7']);
-  assert.equal(readFileSync(path, 'utf8'), fill(TEXT, { moments: [{ mono: Number(atMs), wall }], code: 7 }));
+  const moments = [{ mono: Number(atMs), wall }];
+  const closing = { end: seven, exit: { code: 7, signal: undefined }, moments, graceMs: undefined };
+  assert.equal(readFileSync(path, 'utf8'), closedTombstone(OPEN, closing));
   assert.equal(lstatSync(path).mode & 0o7777, 0o644);
   assert.deepEqual(readdirSync(scene.bench.path('grave')), ['web']);
   const drift = Date.now() - Number(BigInt(wall) / 1_000_000n);
@@ -107,17 +130,14 @@ eachBuild('F01 init announces a prepared end to its peers, writes the tombstone,
 });
 
 eachBuild('F02 init leaves an end that was not prepared to the supervisor', async (t, build) => {
-  for (const [why, ends, code] of [
-    ['another code', [['', 0, 6, 1, STAYS, TEXT, '', '']], 7],
-    ['a signal', [ALL], -9],
-    ['a text that is too long', [['', 0, 255, 1, STAYS, `${'x'.repeat(8_191)}${PLACES.code}`, '', '']], 7],
-    ['nothing', [], 7],
+  for (const [why, rows, code, open] of [
+    ['another code', [{ ...ALL, to: 6 }], 7, OPEN],
+    ['a signal', [ALL], -9, OPEN],
+    ['a text that is too long', [ALL], 7, `${OPEN},"x":"${'x'.repeat(7_680)}"`],
+    ['nothing', [], 7, OPEN],
   ] as const) {
     const scene = await lay(t, build);
-    await apply(
-      scene,
-      ...(ends.length === 0 ? ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 0] : preparedEnds(scene, ...ends)),
-    );
+    await apply(scene, ...preparedEnds(scene, rows, { open }));
     scene.init.write(code < 0 ? 'kill -9 $$\n' : `exit ${code}\n`);
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
     await scene.supervisor.expect('roots-gone');
@@ -127,13 +147,13 @@ eachBuild('F02 init leaves an end that was not prepared to the supervisor', asyn
 
 eachBuild('F02 init leaves an end with leftover processes to the supervisor', async (t, build) => {
   const group = await lay(t, build);
-  await apply(group, ...preparedEnds(group, ALL));
+  await apply(group, ...preparedEnds(group, [ALL]));
   group.init.write('sleep 1000 & exit 0\n');
   await group.supervisor.expect('exited');
   group.supervisor.commit('kill', 1, SIGKILL);
   await group.supervisor.expect('roots-gone');
   const daemon = await lay(t, build);
-  await apply(daemon, ...preparedEnds(daemon, ALL));
+  await apply(daemon, ...preparedEnds(daemon, [ALL]));
   daemon.init.write('(setsid sleep 1000 &) ; exit 0\n');
   await daemon.supervisor.expect('exited');
   daemon.supervisor.commit('kill', 1, SIGKILL);
@@ -144,7 +164,7 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
 eachBuild('F03 a reflex does not hold while an event is not acknowledged', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path), ...preparedEnds(scene, ALL));
+  await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path), ...preparedEnds(scene, [ALL]));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
   await main.say(`dead ${main.id} 1\n`);
@@ -156,16 +176,16 @@ eachBuild('F03 a reflex does not hold while an event is not acknowledged', async
 
 eachBuild('F03 a reflex ends with the commit that takes it back, and when the supervisor is due', async (t, build) => {
   const scene = await lay(t, build);
-  await apply(scene, ...preparedEnds(scene, ALL));
+  await apply(scene, ...preparedEnds(scene, [ALL]));
   await apply(scene, 'prepared-ends', 1, SIGTERM, PATIENCE_MS, 0);
   scene.init.write('exit 0\n');
   await scene.supervisor.expect('exited');
   const due = await lay(t, build);
-  await apply(due, ...preparedEnds(due, ALL), 'due', 1);
+  await apply(due, ...preparedEnds(due, [ALL]), 'due', 1);
   due.init.write('exit 0\n');
   await due.supervisor.expect('exited');
   const died = await lay(t, build);
-  await apply(died, ...preparedEnds(died, ALL), 'due', 1);
+  await apply(died, ...preparedEnds(died, [ALL]), 'due', 1);
   await died.supervisor.kill();
   const next = await died.init.supervisor();
   died.init.write('exit 0\n');
@@ -189,7 +209,7 @@ eachBuild('F04 init leaves a tombstone that it cannot replace to the supervisor,
   for (const [why, does] of Object.entries(spoil)) {
     const scene = await lay(t, build);
     const peer = await hearer(scene.bench.path('live'));
-    await apply(scene, ...preparedEnds(scene, ALL));
+    await apply(scene, ...preparedEnds(scene, [ALL]));
     does(scene);
     scene.init.write('exit 0\n');
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
@@ -205,11 +225,11 @@ eachBuild('F04 init leaves a tombstone that it cannot replace to the supervisor,
 
 eachBuild('F05 init exits after a prepared end when no supervisor runs and nothing else is owed', async (t, build) => {
   for (const [code, status] of [
-    [256, 7],
+    ['same', 7],
     [3, 3],
   ] as const) {
     const scene = await lay(t, build);
-    await apply(scene, ...preparedEnds(scene, ['', 0, 255, 1, code, TEXT, '', '']));
+    await apply(scene, ...preparedEnds(scene, [{ ...ALL, code }]));
     await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     assert.deepEqual(await scene.init.ended, { code: status, signal: null });
@@ -217,47 +237,90 @@ eachBuild('F05 init exits after a prepared end when no supervisor runs and nothi
   }
 });
 
-function telling({ path, bench }: Scene, isNamed: 0 | 1): (string | number)[] {
-  const end = ['', 0, 255, 1, 256, TEXT, LOG, EVIDENCE];
-  return ['prepared-ends', 1, SIGTERM, PATIENCE_MS, 11, path, bench.path('evidence'), isNamed, ...end];
+function telling(scene: Scene, isMade: boolean, row: PreparedEnd = { ...ALL, code: 'same' }): (string | number)[] {
+  return preparedEnds(scene, [row], { evidence: scene.bench.path('evidence'), isMade, ...LOG });
+}
+
+/** The end that init has recorded, by its tombstone. */
+function closingOf({ path }: Scene, end: PreparedEnd, exit: Closing['exit']): Closing {
+  const { Died, DiedMonotonic: mono } = JSON.parse(readFileSync(path, 'utf8'));
+  const wall = `${Math.floor(Date.parse(Died) / 1_000)}${Died.slice(20, 29)}`;
+  return { end, exit, moments: [{ mono, wall }], graceMs: undefined };
 }
 
 eachBuild('F05 init writes log and evidence before it exits', async (t, build) => {
-  for (const [why, isNamed, isThere] of [
-    ['a file that is mounted', 0, true],
-    ['a file that was named', 1, false],
-    ['no file', 0, false],
+  for (const [why, isMade, isThere] of [
+    ['a file that is mounted', false, true],
+    ['a file that was named', true, false],
+    ['no file', false, false],
   ] as const) {
     const scene = await lay(t, build);
     if (isThere) writeFileSync(scene.bench.path('evidence'), '');
-    await apply(scene, ...telling(scene, isNamed));
+    await apply(scene, ...telling(scene, isMade));
     await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     assert.deepEqual(await scene.init.ended, { code: 7, signal: null }, why);
-    const { Died } = JSON.parse(readFileSync(scene.path, 'utf8')) as { Died: string };
-    const moment = `${Died.slice(0, 23)}Z`;
-    assert.ok(scene.init.stderr().endsWith(`${moment} ended with 7\n${moment.slice(11)} dead\n`), scene.init.stderr());
+    const closing = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
+    const summary = 'ended by itself, exit code 7';
+    const moment = rfc3339Milliseconds(closing.moments[0]?.wall ?? '').slice(11);
+    const line = `${moment} info  web: dead reason=completed exitCode=7 containerExitCode=7 summary=${summary}\n`;
+    assert.ok(scene.init.stderr().endsWith(line), scene.init.stderr());
     const left = existsSync(scene.bench.path('evidence')) ? readFileSync(scene.bench.path('evidence'), 'utf8') : '';
-    assert.equal(left, isThere || isNamed ? `{"Summary":"ended with 7 at ${Died}"}\n` : '', why);
+    assert.equal(left, isThere || isMade ? closedEvidence(OPEN_EVIDENCE, closing) : '', why);
   }
 });
 
-eachBuild('F05 init leaves evidence that another has written to the supervisor', async (t, build) => {
-  for (const spoil of [
-    (path: string) => writeFileSync(path, 'a word of the application'),
-    (path: string) => mkdirSync(path),
-  ]) {
+eachBuild('F05 init leaves no evidence of a crash, and logs it as an error', async (t, build) => {
+  const scene = await lay(t, build);
+  const crash: PreparedEnd = { ...ALL, code: 'same', reason: 'error' };
+  const open = { log: '', errorLog: '{"level":"error","member":"web","message":"dead"' };
+  await apply(
+    scene,
+    ...preparedEnds(scene, [crash], { evidence: scene.bench.path('evidence'), isMade: true, ...open }),
+  );
+  await loseSupervisor(scene);
+  scene.init.write('exit 7\n');
+  assert.deepEqual(await scene.init.ended, { code: 7, signal: null });
+  assert.equal(readFileSync(scene.bench.path('evidence'), 'utf8'), '');
+  const { evidence, time, ...line } = JSON.parse(scene.init.stderr().trimEnd().split('\n').at(-1) ?? '');
+  const closing = closingOf(scene, crash, { code: 7, signal: undefined });
+  assert.deepEqual(evidence, JSON.parse(closedEvidence(OPEN_EVIDENCE, closing)));
+  assert.equal(time, rfc3339Milliseconds(closing.moments[0]?.wall ?? ''));
+  const end = { reason: 'error', exitCode: 7, containerExitCode: 7, summary: 'ended by itself, exit code 7' };
+  assert.deepEqual(line, { level: 'error', member: 'web', message: 'dead', ...end });
+});
+
+eachBuild('F05 init keeps what the application has written beside the evidence', async (t, build) => {
+  const ours = '{"Summary":"of an earlier stop"}\n';
+  for (const [there, kept] of [
+    ['a word of the application', 'a word of the application'],
+    [`${ours}a word of the application`, 'a word of the application'],
+    [ours, undefined],
+    [ours.slice(0, -1), undefined],
+  ] as const) {
     const scene = await lay(t, build);
-    spoil(scene.bench.path('evidence'));
-    await apply(scene, ...telling(scene, 1));
-    await fallAsleep(scene);
+    writeFileSync(scene.bench.path('evidence'), there);
+    await apply(scene, ...telling(scene, true));
+    await loseSupervisor(scene);
     scene.init.write('exit 7\n');
-    const next = await scene.init.supervisor();
-    await next.expect('end-written');
-    assert.doesNotMatch(scene.init.stderr(), /ended with/);
-    next.commit('exit', 3);
-    assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
+    assert.deepEqual(await scene.init.ended, { code: 7, signal: null });
+    const closing = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
+    const left = readFileSync(scene.bench.path('evidence'), 'utf8');
+    assert.equal(left, kept ?? closedEvidence(OPEN_EVIDENCE, closing), there);
   }
+});
+
+eachBuild('F05 init leaves evidence that it cannot write to the supervisor', async (t, build) => {
+  const scene = await lay(t, build);
+  mkdirSync(scene.bench.path('evidence'));
+  await apply(scene, ...telling(scene, true));
+  await fallAsleep(scene);
+  scene.init.write('exit 7\n');
+  const next = await scene.init.supervisor();
+  await next.expect('end-written');
+  assert.doesNotMatch(scene.init.stderr(), /dead/);
+  next.commit('exit', 3);
+  assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
 });
 
 eachBuild(
@@ -306,7 +369,9 @@ eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a
   const scene = await lay(t, build, TELLER);
   const main = await speaker(scene, 'main');
   await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
-  const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
+  const ends = preparedEnds(scene, [
+    { ...ALL, prelude: 'st', code: 'same', reason: 'stopped', stopReason: 'signal TERM' },
+  ]);
   await apply(scene, ...endWith(0, 0, 1, 0, SIGUSR1, 2, main.id, main.path), ...ends);
   await main.say(`dead ${main.id} 2\n`);
   await apply(scene);
@@ -319,9 +384,6 @@ eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a
   await scene.supervisor.skip('exited', 'roots-gone');
 });
 
-/** The moments are that of the stop signal and that of the end. */
-const STOPPED = `{"Sent": "${'\u00010'}", "Died": "${'\u00011'}", "Ms": ${'\u0002n100\u0002'}, "Left": "${'\u0002s0130000\u0002'}"}`;
-
 interface Asleep {
   readonly scene: Scene;
   readonly main: Speaker;
@@ -333,10 +395,17 @@ async function asleep(t: TestContext, build: Build, patienceMs: number, words?: 
   const scene = await lay(t, build, words);
   const main = await speaker(scene, 'main');
   const peer = await hearer(scene.bench.path('live'));
-  const signal = 256 + SIGUSR1;
-  const ends = ['t', 0, 0, 1, 256, STOPPED, '', '', 't', signal, signal, 1, 5, STOPPED, '', ''];
+  const bySignal = { from: 256 + SIGUSR1, to: 256 + SIGUSR1, code: 5, signal: 'SIGUSR1' };
+  const ended: PreparedEnd = {
+    ...ALL,
+    prelude: 't',
+    to: 0,
+    code: 'same',
+    reason: 'stopped',
+    stopReason: 'mains finished',
+  };
   await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path));
-  await apply(scene, 'prepared-ends', 1, SIGTERM, patienceMs, 3 + ends.length, scene.path, '', 0, ...ends);
+  await apply(scene, ...preparedEnds(scene, [ended, { ...ended, ...bySignal }], { patienceMs }));
   await apply(scene, 'watch', 1, 0, scene.bench.path('grave'), 'web');
   await fallAsleep(scene);
   return { scene, main, peer };
@@ -346,9 +415,10 @@ eachBuild('F07 a prepared stop needs no supervisor from the notice of the main t
   const { scene, main, peer } = await asleep(t, build, PATIENCE_MS);
   await main.say(`dead ${main.id} 1\n`);
   assert.deepEqual(await scene.init.ended, { code: 5, signal: null }, 'by the signal that it was sent');
-  const { Sent, Died, Ms, Left } = JSON.parse(readFileSync(scene.path, 'utf8'));
-  assert.ok(Date.parse(Died) >= Date.parse(Sent) - 1 && Ms >= 0);
-  assert.match(Left, /^(30|29|2[0-8]) s$/);
+  const { StopRequested, Died, Deadline, ...closed } = JSON.parse(readFileSync(scene.path, 'utf8'));
+  assert.ok(Date.parse(Died) >= Date.parse(StopRequested) - 1);
+  assert.equal(Deadline, undefined, 'a stop by the mains has none');
+  assert.deepEqual([closed.StopReason, closed.Reason, closed.Signal], ['mains finished', 'stopped', 'SIGUSR1']);
   await waitFor('its peers hear it', () => /^dead [0-9a-f]{32} 1\n$/.test(peer.heard()));
 });
 
@@ -360,7 +430,9 @@ eachBuild(
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
     await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
-    const ends = preparedEnds(scene, ['st', 0, 255, 1, 256, TEXT, '', '']);
+    const ends = preparedEnds(scene, [
+      { ...ALL, prelude: 'st', code: 'same', reason: 'stopped', stopReason: 'signal TERM' },
+    ]);
     await apply(scene, ...endWith(0, 0, 1, 0, SIGUSR1, 2, main.id, main.path), ...ends);
     await apply(scene, 'watch', 1, 0, scene.bench.path('grave'), 'web');
     await fallAsleep(scene);

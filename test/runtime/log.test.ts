@@ -109,5 +109,15 @@ for (const format of ['json', 'text'] as const)
     for (const [index, line] of expected.entries()) assert.equal(lines[index + 1], line);
   });
 
+test('the beginning of a line for init goes on as the log would write it', () => {
+  const settings = { level: 'error', member: 'web' } as const;
+  const text = new Log({ ...settings, format: 'text' });
+  assert.equal(`${TIME.slice(11)}${text.openLine('error', 'dead')}\n`, text.lineOf('error', 'dead', {}, TIME));
+  const json = new Log({ ...settings, format: 'json' });
+  const line = JSON.parse(`${json.openLine('error', 'dead')},"time":"${TIME}"}`);
+  assert.deepEqual(line, JSON.parse(json.lineOf('error', 'dead', {}, TIME)));
+  assert.equal(json.openLine('info', 'dead'), '', 'it is not shown');
+});
+
 /** No detail of sexton has the name of a key of every line, or one that JSON.stringify moves or calls. */
 const TAKEN = /^(?:level|member|time|message|err|__proto__|toJSON|[0-9]+)$/;

@@ -1,10 +1,11 @@
 /** What is left behind at init, when it is taken back, and what follows when init has used it. */
 import assert from 'node:assert/strict';
-import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fill, type PreparedEnd } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
+import type { PreparedEnd } from '../../src/core/prepared-ends.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
+import type { TextsCommand } from '../../src/runtime/host/host.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { mainConfig } from '../core/helpers.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
@@ -17,6 +18,10 @@ class Init extends Recorder {
 
   get preparedEnds(): readonly PreparedEnd[] {
     return this.commands.findLast((command) => command.type === 'preparedEnds')?.ends ?? [];
+  }
+
+  get texts(): TextsCommand | undefined {
+    return this.commands.findLast((command) => command.type === 'texts');
   }
 }
 
@@ -31,21 +36,13 @@ async function begin(t: TestContext): Promise<{ readonly host: Init; readonly pa
   return { host, path: join(dir, 'web') };
 }
 
-/** What init fills in at this moment; it has come when this resolves. */
-async function filled(host: Init, before: (text: string) => void): Promise<{ at: number; wall: string }> {
-  const end = host.preparedEnds.find(({ from }) => from === 0);
-  const [at, wall] = [mono() + 1, `${Date.now()}000123`];
-  before(fill(end?.text ?? '', { moments: [{ mono: at, wall }], code: 0 }));
-  await waitFor('that moment is past', () => mono() > at);
-  return { at, wall };
-}
-
 test('prepared ends come once the tombstone is written and go when the state changes', async (t) => {
   const { host, path } = await begin(t);
   const left = host.commands.find((command) => command.type === 'preparedEnds');
-  assert.ok(left?.type === 'preparedEnds');
-  assert.deepEqual([left.id, left.path], [1, path]);
-  assert.deepEqual(left.ends.map(({ from, to, final }) => `${from} ${to} ${final}`).join(), '0 0 true,1 255 true');
+  assert.equal(left?.id, 1);
+  const ends = left.ends.map(({ prelude, from, to, final }) => `${prelude} ${from} ${to} ${final}`.trim());
+  assert.deepEqual(ends.slice(0, 2), ['0 0 true', '1 255 true']);
+  assert.equal(host.texts?.path, path);
   assert.match(readFileSync(path, 'utf8'), /"Phase": "running"/);
   host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
   const { ack, commands } = host.commits.at(-1) ?? {};
@@ -53,34 +50,21 @@ test('prepared ends come once the tombstone is written and go when the state cha
   assert.ok(commands?.some((command) => command.type === 'preparedEnds' && command.ends.length === 0));
   assert.ok(commands?.some((command) => command.type === 'endWith' && command.mains.length === 0));
   await waitFor('the next is left behind', () => host.preparedEnds.length > 0);
-  assert.match(host.preparedEnds[0]?.text ?? '', /signal received/);
+  assert.match(host.texts?.tombstone ?? '', /signal received/);
   host.tell({ type: 'signal', seq: 3, at: mono(), signal: 15, senderPid: 0, fromTerminal: false });
   assert.deepEqual(host.preparedEnds, []);
 });
 
-test('what init has written is not written again', async (t) => {
+test('the last tombstone of a supervisor that is awake has the whole history', async (t) => {
   const { host, path } = await begin(t);
-  const { at, wall } = await filled(host, (text) => writeFileSync(path, text));
-  const { ino, mtimeNs } = lstatSync(path, { bigint: true });
-  host.tell({ type: 'endWritten', seq: 2, at, id: 1, pid: 17, code: 0, wall });
+  const at = mono() + 1;
+  await waitFor('that moment is past', () => mono() > at);
+  writeFileSync(path, 'as init has closed it');
+  host.tell({ type: 'endWritten', seq: 2, at, id: 1, pid: 17, code: 0, wall: `${Date.now()}000123` });
   await waitFor('it exits', () => host.commands.some((command) => command.type === 'exit' && command.code === 0));
-  const now = lstatSync(path, { bigint: true });
-  assert.deepEqual([now.ino, now.mtimeNs], [ino, mtimeNs]);
+  const written = JSON.parse(readFileSync(path, 'utf8'));
+  assert.deepEqual([written.ExitCode, written.History.at(-1).Event], [0, 'phase']);
   assert.equal(host.commits.filter(({ ack }) => ack === 2).length, 1, 'the end is one transaction');
-});
-
-test('an end that init wrote for a state that has changed is written again', async (t) => {
-  const { host, path } = await begin(t);
-  const { at, wall } = await filled(host, (text) => {
-    // The signal came behind the end, but is heard before it.
-    host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
-    writeFileSync(path, text);
-  });
-  host.tell({ type: 'endWritten', seq: 3, at, id: 1, pid: 17, code: 0, wall });
-  await waitFor('it exits', () => host.commands.some((command) => command.type === 'exit'));
-  const written = readFileSync(path, 'utf8');
-  assert.match(written, /signal received/);
-  assert.match(written, /"ExitCode": 0/);
 });
 
 test('nothing is left behind where init is not there to use it', async (t) => {

@@ -174,7 +174,6 @@ function sleeperOf(
     state: () => state,
     rest: () => RESTED,
     membership: () => membership,
-    prepareStop: () => [],
     commit: (sent) => commands.push(...sent.map(({ type }) => type)),
   });
 }

@@ -2,7 +2,6 @@
  * One life of a supervisor: the real one, between a simulated init and a simulated graveyard. It may be killed between
  * any two things that it does. What goes on in it behind that reaches nothing, as all that it does goes through ports.
  */
-import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import type { Reduction } from '../../src/core/state/draft.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
@@ -28,7 +27,7 @@ import type { CrashPoint } from './scenario.ts';
 import { trafficOf } from './seen-traffic.ts';
 import type { World } from './world.ts';
 
-const SILENT = { say: () => {}, open: () => {}, flush: async () => {}, isWriting: false, lineOf: () => '' };
+const SILENT = { say: () => {}, open: () => {}, flush: async () => {}, isWriting: false, openLine: () => '' };
 const PROGRAM = { fromIndex: 0, argv: ['command'] } as const;
 
 export class Brain implements Host {
@@ -221,10 +220,6 @@ const NO_HISTORY = [] as const;
 /** No member reads the history, which is most of the work of laying out and parsing: only some runs write it. */
 function withoutHistory(membership: Membership): Membership {
   const publish = membership.publish.bind(membership);
-  membership.publish = (tombstone, written) => {
-    const rest = { ...tombstone, History: NO_HISTORY };
-    const isWritten = written !== undefined && written === formatTombstone(tombstone);
-    publish(rest, isWritten ? formatTombstone(rest) : undefined);
-  };
+  membership.publish = (tombstone) => publish({ ...tombstone, History: NO_HISTORY });
   return membership;
 }

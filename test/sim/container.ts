@@ -7,7 +7,7 @@ import { type ChildExit, OVERTAKEN } from '../../src/core/exit.ts';
 import { type Orders, ordersOf } from '../../src/core/orders.ts';
 import { SIGKILL, SIGTERM } from '../../src/core/signals.ts';
 import { initialState, type State } from '../../src/core/state/state.ts';
-import { type Instant, instantAt } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
 import type { Commit, HostCommand, HostEvent, WatchCommand } from '../../src/runtime/host/host.ts';
 import type { ActionEnd, NetworkAction, RunningAction } from '../../src/runtime/probes/probe.ts';
 import { type EventOf, ScriptedHost } from '../core/host.ts';
@@ -355,10 +355,7 @@ export class Container {
 
   push(event: EventOf | EndWritten, isOnce = false, leastMs = 0): void {
     this.#seq += 1;
-    const before = this.queue.at(-1);
-    const isInstant = event.type === 'ordered' && event.row === 'mains' && before?.atMs === this.world.agenda.monoMs;
-    const at = instantAt(this.now, this.now.mono + (isInstant ? 1 : 0));
-    const queued = { seq: this.#seq, atMs: at.mono, wall: at.wall, event, isOnce };
+    const queued = { seq: this.#seq, atMs: this.now.mono, wall: this.now.wall, event, isOnce };
     this.queue.push(queued);
     this.brain?.awaken(leastMs);
     this.#wakeByEvent();
@@ -641,6 +638,11 @@ export class Container {
     return rowOf(this.#orders, 'unheard') === undefined;
   }
 
+  /** From a stop request to KILL, as far as init knows. */
+  get graceMs(): number | undefined {
+    return rowOf(this.#orders, 'grace')?.ms;
+  }
+
   /** Init has sent the stop signal to this command by itself. */
   get isStoppedByInit(): boolean {
     return this.#stopped === this.command?.id;
@@ -775,6 +777,7 @@ export class Container {
     if (type === 'listen') this.#listen();
     if (type === 'watch') this.#watch(command);
     if (type === 'connections') this.contacts.order(command.paths);
+    if (type === 'texts') this.reflexes.leaveTexts(command);
     if (type === 'preparedEnds') this.reflexes.prepareEnds(command);
     if (type === 'endWith') this.reflexes.prepareEndWith(command);
     if (type === 'sleep') this.#sleep();

@@ -6,8 +6,7 @@
  */
 
 import { constants } from 'node:os';
-import { formatTombstone } from '../../src/core/format/tombstone.ts';
-import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
+import { openTextsOf } from '../../src/core/lifecycle/stop/record.ts';
 import type { Order, Passed } from '../../src/core/orders.ts';
 import { initialState } from '../../src/core/state/state.ts';
 import type { HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
@@ -103,8 +102,8 @@ export interface Turn {
   readonly tombstone: string | undefined;
   /** Init has told its peers that it is gone for good. */
   readonly isFinal: boolean;
-  /** It has done the rest of the prepared end as well. */
-  readonly hasLeft: boolean;
+  /** The evidence, if it has done the rest of the prepared end as well. */
+  readonly evidence: string | undefined;
 }
 
 export interface Conversation {
@@ -165,7 +164,7 @@ export function converse(seed: number): Conversation {
   /** A prepared stop gives up at once, and the command lives on after each signal of one. */
   const isImpatient = dice.chance(0.3);
   const lingerMs = new Dice(seed, 10).pick([0, 0, 0, 30, FAR_MS]);
-  const { world, container, said, peers, counts } = modelOf(seed, startsAtOnce);
+  const { world, container, said, peers } = modelOf(seed, startsAtOnce);
   const turns: Turn[] = [];
   const live = (ms: number): void => {
     const untilMs = world.agenda.nowMs + ms;
@@ -191,7 +190,7 @@ export function converse(seed: number): Conversation {
       signals: got?.filter((signal) => LOGGED.includes(signal)),
       tombstone: world.volume.files.get('main')?.text.trimEnd(),
       isFinal: reflexes.hasSaidFinal,
-      hasLeft: counts.has('left as prepared'),
+      evidence: reflexes.evidence,
     });
   };
   const commit = (commands: readonly HostCommand[], acks = true): void => {
@@ -307,16 +306,19 @@ export function converse(seed: number): Conversation {
           () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
           // It could end in the millisecond of the commit.
           () => [
-            { ...lastWords(dice, id, isImpatient), ends: [] },
+            { type: 'preparedEnds', id, signal: SIGTERM, patienceMs: 1, ends: [] },
             { type: 'kill', id, signal: SIGKILL },
           ],
           () => [changed(id, { deadlineMs: dice.pick([1, FAR_AT_MS, undefined]) })],
           () => [changed(id, { ...stopRows(), signal: SIGTERM, lostAtMs: 1, deadlineMs: 1 })],
           () => [changed(id, stopRows())],
-          () => [lastWords(dice, id, isImpatient)],
-          () => [lastWords(dice, id, isImpatient)],
+          () => lastWords(dice, id, isImpatient),
+          () => lastWords(dice, id, isImpatient),
           () => [endWith(id, dice.pick([0, 1, 2]), PEERS.slice(0, 2))],
-          () => [endWith(id, dice.pick([1, 2]), PEERS.slice(0, dice.pick([1, 2]))), lastWords(dice, id, isImpatient)],
+          () => [
+            endWith(id, dice.pick([1, 2]), PEERS.slice(0, dice.pick([1, 2]))),
+            ...lastWords(dice, id, isImpatient),
+          ],
         ])(),
         acks,
       );
@@ -362,8 +364,7 @@ function modelOf(seed: number, startsAtOnce: boolean) {
   const only = { ...times, config: CONFIG, startsAtOnce, signalTo: 'tree', lives: [{ on: REACTIONS }] } as const;
   const volume = { sockets: true, events: 'prompt', latencyMs: 0, inMemory: false, stale: [] } as const;
   const scenario = { ...draw(1), seed, members: [only], faults: [], race: undefined, volume };
-  const counts = new Set<string>();
-  const world = new World(scenario, (what) => void counts.add(what));
+  const world = new World(scenario, () => {});
   const member = world.members[0] as Member;
   const said: string[] = [];
   const peers = PEERS.map(({ name, hostId }) => {
@@ -374,26 +375,35 @@ function modelOf(seed: number, startsAtOnce: boolean) {
   world.parts = { ...world.parts, onEnd: (holder, then) => void (holder as Peer).ends.push(then) };
   const container = new Container(world, member, (_, by, wokenBy) => new Listener(by, wokenBy, said));
   member.container = container;
-  return { world, container, said, peers, counts };
+  return { world, container, said, peers };
 }
 
 function watch(): HostCommand {
   return { type: 'watch', number: 1, dir: '.', ownName: 'main', quiet: ['quiet'] };
 }
 
-/** Each of them is another one in tombstone, log and evidence. */
-function lastWords(dice: Dice, id: number, isImpatient: boolean): HostCommand & { readonly type: 'preparedEnds' } {
-  const ends = (['', 'f', 't', 'st'] as const).flatMap((prelude, n) => {
+/** Each of them has another reason. */
+function lastWords(dice: Dice, id: number, isImpatient: boolean): readonly HostCommand[] {
+  const reasons = { '': isImpatient ? 'error' : 'completed', f: 'stopped', t: 'lost', st: 'killed' } as const;
+  const ends = (['', 'f', 't', 'st'] as const).flatMap((prelude) => {
     if (dice.chance(0.2)) return [];
-    const text = formatTombstone({ ...tombstoneOf(CONFIG, STATE), Restarts: n }).trimEnd();
     const isByKill = prelude === '' && dice.chance(0.3);
     const range = isByKill ? { from: 256 + SIGKILL, to: 256 + SIGKILL } : { from: 0, to: dice.pick([0, 255, 255]) };
     // An end by a signal has no code of its own.
     const same = isByKill ? 9 : 'same';
     const code = dice.pick([undefined, same, same, same, 9] as const);
-    return [{ prelude, ...range, final: dice.chance(0.7), code, text, log: `log ${n}\n`, evidence: `evidence ${n}` }];
+    const words = {
+      signal: isByKill ? 'SIGKILL' : '',
+      reason: reasons[prelude],
+      stopReason: prelude === '' ? '' : `reason ${prelude}`,
+    };
+    return [{ prelude, ...range, final: dice.chance(0.7), code, ...words }];
   });
   const patienceMs = isImpatient ? 20 : FAR_MS;
-  const evidence = { path: '?', isNamed: true };
-  return { type: 'preparedEnds', id, signal: SIGTERM, patienceMs, path: '?', evidence, ends };
+  return [
+    { type: 'texts', path: '?', terminationLog: { path: '?', isNamed: true }, ...openTextsOf(CONFIG, STATE), ...LINES },
+    { type: 'preparedEnds', id, signal: SIGTERM, patienceMs, ends },
+  ];
 }
+
+const LINES = { log: ' info  main: dead', errorLog: ' error main: dead' } as const;

@@ -1,14 +1,16 @@
 /** Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance. */
+import { isDeepStrictEqual } from 'node:util';
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
-import { formatTombstone } from '../../src/core/format/tombstone.ts';
+import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
-import { type Ended, endOf, fill } from '../../src/core/lifecycle/prepared/prepared-ends.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
+import { endOf, type PreparedEnd } from '../../src/core/prepared-ends.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
-import type { HostCommand } from '../../src/runtime/host/host.ts';
+import type { HostCommand, TextsCommand } from '../../src/runtime/host/host.ts';
+import { type Closing, closedMessage, closedTombstone } from '../core/closing.ts';
 import type { EventOf } from '../core/host.ts';
 import { differenceOf } from '../core/reflex.ts';
 import { memberAt } from './contacts.ts';
@@ -27,6 +29,7 @@ export type Notice = 'said' | 'asked' | 'ended' | 'gone';
 
 export class SimReflexes {
   readonly #container: Container;
+  #texts: TextsCommand | undefined;
   #ends: Left<Ends> | undefined;
   #committedMs = 0;
   /** When supervisors before this one were due. */
@@ -47,6 +50,8 @@ export class SimReflexes {
   endedFrom: State | undefined;
   /** The deadline of a stop that init has carried out as prepared, CLOCK_MONOTONIC. */
   writtenDeadlineMs: number | undefined;
+  /** The evidence that it left with its exit. */
+  evidence: string | undefined;
   /** Init has announced an end after which no other life follows. */
   hasSaidFinal = false;
 
@@ -61,6 +66,10 @@ export class SimReflexes {
   /** Another supervisor is started, which owes nothing yet. */
   expire(dueMs = NEVER): void {
     this.#untilMs = Math.min(this.#untilMs, dueMs);
+  }
+
+  leaveTexts(command: TextsCommand): void {
+    this.#texts = command;
   }
 
   prepareEnds(command: Ends): void {
@@ -123,9 +132,9 @@ export class SimReflexes {
   endAsPrepared(event: EventOf & { type: 'exited' }): boolean {
     const { world, member, queue } = this.#container;
     const how = event.code ?? SIGNAL_EXIT + (event.signal ?? 0);
-    const left = this.#ends;
+    const [left, texts] = [this.#ends, this.#texts];
     const end = left?.command.id === event.id ? this.#endFor(how) : undefined;
-    if (left === undefined || end === undefined) return false;
+    if (left === undefined || texts === undefined || end === undefined) return false;
     this.#ends = undefined;
     this.#mayEnd = false;
     this.hasSaidFinal = end.final;
@@ -138,7 +147,8 @@ export class SimReflexes {
     const at = this.#container.now;
     const moments = [...queue.map((queued) => momentOf(queued, at)), at];
     const status = statusOf(event);
-    const text = fill(end.text, { moments, code: status });
+    const closing = { end, exit: event, moments, graceMs: this.#container.graceMs };
+    const text = closedTombstone(texts.tombstone, closing);
     const parsed = parseTombstone(member.name, text);
     if (!parsed.ok) throw new Error(`init writes a tombstone that cannot be read: ${parsed.why}`);
     world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
@@ -147,16 +157,17 @@ export class SimReflexes {
     world.volume.put(member.name, new Content(text));
     world.laws.onTombstoneWritten(this.#container, parsed.tombstone, true);
     this.writtenDeadlineMs = parsed.tombstone.Deadline;
-    this.#compareEnd(left.state, moments, { at, how }, text);
+    this.#compareEnd(left.state, closing, parsed.tombstone);
     const leavesWith = end.code === 'same' ? status : end.code;
     if (!hasSupervisor && leavesWith !== undefined) {
       world.count('left as prepared');
+      this.evidence = closedMessage(texts.evidence, closing);
       this.#container.end(leavesWith, 'left');
     }
     return end.prelude === '' && event.signal === undefined;
   }
 
-  #endFor(how: number): Ends['ends'][number] | undefined {
+  #endFor(how: number): PreparedEnd | undefined {
     const { queue, isAsleep, world } = this.#container;
     const { ends = [], signal, patienceMs = 0 } = this.#ends?.command ?? {};
     const { monoMs } = world.agenda;
@@ -168,16 +179,20 @@ export class SimReflexes {
     return ends.find((end) => end.prelude === prelude && end.from <= how && how <= end.to);
   }
 
-  /** What init has written is what the rules make of the same events. */
-  #compareEnd(state: State, moments: readonly Instant[], ended: Ended, text: string): void {
+  /** What init has written is, in every key that is read, what the rules make of the same events. */
+  #compareEnd(state: State, { exit, moments }: Closing, { History: _, ...written }: Tombstone): void {
     const { world, member, queue } = this.#container;
-    if (state.child.is !== 'alive') return;
+    const at = moments.at(-1);
+    if (state.child.is !== 'alive' || at === undefined) return;
     const before = queue.map(({ event }, index) => ({ ...event, at: moments[index] }) as Event);
-    const after = reduceAll(member.config, state, [...before, ...endOf(state.child, ended)]);
+    const how = exit.code ?? SIGNAL_EXIT + (exit.signal ?? 0);
+    const after = reduceAll(member.config, state, [...before, ...endOf(state.child, { at, how })]);
     world.judges('reflex');
-    const own = formatTombstone(tombstoneOf(member.config, after.state));
-    if (own !== text)
-      world.laws.breaks('reflex', this.#container, `init has written ${text.trimEnd()}, not ${own.trimEnd()}`);
+    const own = parseTombstone(member.name, formatTombstone(tombstoneOf(member.config, after.state)));
+    if (!own.ok) throw new Error(`the rules make a tombstone that cannot be read: ${own.why}`);
+    const { History, ...shouldBe } = own.tombstone;
+    if (!isDeepStrictEqual(written, shouldBe))
+      world.laws.breaks('reflex', this.#container, `init has written ${text(written)}, not ${text(shouldBe)}`);
   }
 
   hear(hostId: string, how: Notice): void {
@@ -260,6 +275,10 @@ export class SimReflexes {
     const { dueMs = NEVER } = this.#container;
     return monoMs > this.#committedMs && monoMs < this.#untilMs && monoMs < dueMs;
   }
+}
+
+function text(value: unknown): string {
+  return JSON.stringify(value);
 }
 
 /** In the words of the supervisor that hears of it. */

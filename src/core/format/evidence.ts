@@ -135,15 +135,24 @@ function thatFit(problems: readonly string[]): readonly string[] {
 
 /** One line of JSON of at most 4096 bytes. What is too long loses whole keys from the end, but never the summary. */
 export function formatEvidence(evidence: Evidence): string {
-  const entries = Object.entries(evidence).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? cleanText(value, MAX_EVIDENCE_TEXT) : value,
-  ]);
+  const entries = entriesOf(evidence);
   for (let count = entries.length; count > 1; count--) {
     const text = `${JSON.stringify(Object.fromEntries(entries.slice(0, count)))}\n`;
     if (Buffer.byteLength(text) <= MAX_EVIDENCE_BYTES) return text;
   }
   return `${JSON.stringify({ Summary: cleanText(evidence.Summary, MAX_EVIDENCE_TEXT) })}\n`;
+}
+
+/** These keys of an evidence that the host completes: without its braces. */
+export function openEvidence(evidence: Partial<Evidence>): string {
+  return JSON.stringify(Object.fromEntries(entriesOf(evidence))).slice(1, -1);
+}
+
+function entriesOf(evidence: Partial<Evidence>): readonly (readonly [string, unknown])[] {
+  return Object.entries(evidence).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? cleanText(value, MAX_EVIDENCE_TEXT) : value,
+  ]);
 }
 
 /** One sentence: `stopped in 4.2 s (signal TERM): drain 2.1 s, QUIT 2.1 s, exit code 0, not forced`. */
@@ -237,7 +246,7 @@ function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: readonl
   return StopReason === undefined ? 'there was nothing to do any more' : `stopped before (${StopReason})`;
 }
 
-/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/reflex/prepared-end.c` writes it. */
+/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/reflex/closing.c` writes it. */
 export function seconds(ms: number): string {
   if (ms < 0) return `-${seconds(-ms)}`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;

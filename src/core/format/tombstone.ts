@@ -62,13 +62,26 @@ export function padded(text: string): string {
 
 /** The file without the blanks at its end. */
 export function tombstoneText(tombstone: Tombstone): string {
+  return `${textUpToEnd(tombstone, '\n}\n'.length)}\n}`;
+}
+
+/** The tombstone of a living member without what an end changes. The host adds that, and the last brace. */
+export function openTombstone(tombstone: Tombstone): string {
+  return textUpToEnd({ ...tombstone, Phase: undefined, Healthy: undefined }, CLOSING_BYTES);
+}
+
+/** The room for what the host adds to an open tombstone. */
+const CLOSING_BYTES = 512;
+/** A longer one cannot be closed: many names may leave no room. */
+export const MAX_OPEN_BYTES = RESERVE_BYTES - CLOSING_BYTES;
+
+function textUpToEnd(tombstone: { readonly [Key in keyof Tombstone]: Tombstone[Key] | undefined }, endBytes: number) {
   const lines = KEYS.flatMap((key) => {
     const value = keyValue(key, tombstone[key]);
     return value === undefined ? [] : [`  "${key}": ${value}`];
   });
   const body = `{\n${lines.join(',\n')}`;
-  const history = fitHistory(tombstone.History ?? [], RESERVE_BYTES - Buffer.byteLength(body) - '\n}\n'.length);
-  return `${body}${history}\n}`;
+  return `${body}${fitHistory(tombstone.History ?? [], RESERVE_BYTES - Buffer.byteLength(body) - endBytes)}`;
 }
 
 /** At most `max` entries: the first few and the newest stay, the oldest between them go. */

@@ -1,4 +1,5 @@
 /** Signals: dropped, forwarded, or a stop request. A second request ends what the stop waits for, or climbs a rung. */
+import { stopReasonOf } from '../ends.ts';
 import { EXIT } from '../exit.ts';
 import { isStopRequest, translate } from '../ladder.ts';
 import { earlier, platformDeadline, requestDeadline } from '../pod/deadline.ts';
@@ -102,7 +103,7 @@ const SAME_REQUEST_MS = 1_000;
 function onFirstRequest(draft: Draft, { at, signal, senderPid }: Request): void {
   const name = signalName(signal);
   const asked = { signal, atMs: at.mono };
-  const details = { origin: 'platform', reason: `signal ${name.slice(3)}`, signal, requests: 1, asked } as const;
+  const details = { origin: 'platform', reason: stopReasonOf(signal), signal, requests: 1, asked } as const;
   recordStop(draft, details, at);
   say(draft, 'info', 'asked to stop', { signal: name, sender: senderPid });
 }

@@ -87,6 +87,8 @@ static void apply(struct init *init, const struct operation *op) {
     case OP_SLEEP:
       if (op->length > 0) show_asleep(&init->sleep, op->text);
       return;
+    case OP_TEXTS:
+      return set_texts(&init->reflexes.texts, op);
     case OP_PREPARED_ENDS:
       return set_prepared_ends(&init->reflexes, op);
     case OP_END_WITH:

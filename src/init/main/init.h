@@ -7,7 +7,7 @@
  *   children    the application, its terminal, helpers of probes and hooks, adopted processes
  *   supervisor  its start, connection, watchdog and sleep; the directory of the members
  *   stop        signals, the grace period without a supervisor, the end of init
- *   reflex      prepared ends, the end with the mains, the liveness socket
+ *   reflex      prepared ends and their texts, the end with the mains, the liveness socket
  *   main        commits, what was reaped, the deferred supervisor, and the loop
  */
 #pragma once
@@ -49,7 +49,7 @@ struct storage {
   alignas(4096) char outputs[MAX_HELPERS][MAX_OUTPUT_BYTES];
   alignas(4096) char notification[MAX_OUTPUT_BYTES];
   alignas(4096) char memo[MAX_MEMO_BYTES];
-  alignas(4096) char prepared[MAX_PREPARED_BYTES];
+  alignas(4096) char texts[MAX_TEXTS_BYTES];
   alignas(4096) char out[MAX_HELLO_BYTES];
   alignas(4096) char in[MAX_IN_BYTES];
 };

@@ -148,7 +148,7 @@ static void prepare(struct init *init) {
   /* Peers take half of the limit at most, so that a new supervisor or child finds descriptors. */
   struct rlimit files;
   init->liveness.limit = MAX_PEERS;
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / 2 < MAX_PEERS)
+  if (prlimit(0, RLIMIT_NOFILE, NULL, &files) == 0 && files.rlim_cur / 2 < MAX_PEERS)
     init->liveness.limit = (size_t)files.rlim_cur / 2;
   memset(&all, 0xff, sizeof all);
   init->signals = move_high(signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -236,7 +236,7 @@ static void set_up(struct init *init) {
   init->rung.told = storage->told;
   init->helpers.outputs = storage->outputs;
   init->notifications.text = storage->notification;
-  init->reflexes.words = storage->prepared;
+  init->reflexes.texts.words = storage->texts;
 }
 
 int main(int argc, char **argv, char **env) {

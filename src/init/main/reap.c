@@ -26,6 +26,7 @@ static const char *note_end(struct supervisor *supervisor, int status) {
 void reap(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   struct children *children = &init->children;
+  bool is_tree_smaller = false;
   int status;
   init->has_to_reap = false;
   report_told(init); /* before the ends that follow from it */
@@ -46,12 +47,13 @@ void reap(struct init *init) {
       continue;
     }
     if (!WIFSTOPPED(status)) forget_told(&init->rung, pid);
+    is_tree_smaller = true;
     struct child *child = find_living_child(children, pid);
     if (child) on_child_changed(init, child, status);
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
   }
   report_ended_helpers(&init->helpers, &init->queue);
   end_as_prepared(init);
-  walk(init);
+  if (is_tree_smaller) walk(init);
   report_gone_roots(init);
 }

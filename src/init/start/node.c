@@ -59,8 +59,8 @@ static size_t home_directory(char *dir) {
 
 /* Node and its libraries read the others, and the application's variables must not change the supervisor. */
 static bool is_kept_for_node(const char *entry) {
-  static const char *const removed[] = {"NODE_",          "LD_",           "UV_",       "CHOKIDAR_",     "MALLOC_",
-                                        "GLIBC_TUNABLES=", "OPENSSL_", "SSL_CERT_", "SEXTON_INIT_"};
+  static const char removed[][16] = {"NODE_",           "LD_",      "UV_",       "CHOKIDAR_",   "MALLOC_",
+                                     "GLIBC_TUNABLES=", "OPENSSL_", "SSL_CERT_", "SEXTON_INIT_"};
   for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
     if (starts_with(entry, removed[i])) return false;
   return true;

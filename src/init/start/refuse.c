@@ -31,13 +31,24 @@ static int open_log(char *const *env) {
 
 static const char OURS[] = "{\"Summary\":\"";
 
-/* Whether the file is empty, or has one line of sexton alone: the words of the application come first. */
-static bool is_free(int fd) {
-  char there[4096] = "";
+/* The rules of `src/runtime/log/termination-log.ts`: the words of the application come first. */
+bool leave_message(int fd, const char *text, size_t length, bool may_grow) {
+  char there[8192];
   struct stat about;
   if (fstat(fd, &about) == -1 || !S_ISREG(about.st_mode)) return false;
-  ssize_t n = pread(fd, there, sizeof there, 0);
-  return n == 0 || (n == about.st_size && starts_with(there, OURS) && memchr(there, '\n', (size_t)n) == there + n - 1);
+  ssize_t read = pread(fd, there, sizeof there, 0);
+  if (read < 0) return false;
+  size_t size = (size_t)read, own = 0;
+  bool is_ours = size >= sizeof OURS - 1 && memcmp(there, OURS, sizeof OURS - 1) == 0;
+  const char *line_end = memchr(there, '\n', size);
+  if (size > 0 && !is_ours) return true;
+  if (line_end) own = (size_t)(line_end + 1 - there);
+  if (own > 0 && own < size) {
+    if (may_grow || size == sizeof there) return true;
+    text = there + own;
+    length = size - own;
+  }
+  return pwrite(fd, text, length, 0) == (ssize_t)length && ftruncate(fd, (off_t)length) == 0;
 }
 
 static void leave_summary(char *const *env, const char *const parts[4], const char *reason, int code) {
@@ -52,7 +63,7 @@ static void leave_summary(char *const *env, const char *const parts[4], const ch
   const char *const rest[] = {", exit code ", digits, "\",\"Version\":1,", reason, "\"ExitCode\":", digits,
                               ",\"ContainerExitCode\":", digits, "}\n"};
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) add(&text, rest[i]);
-  if (is_free(fd) && (ftruncate(fd, 0) == -1 || write(fd, text.bytes, text.used) == -1))
+  if (!leave_message(fd, text.bytes, text.used, false))
     say("sexton: cannot write the termination log\n", "", "");
   close(fd);
 }

@@ -10,12 +10,12 @@ static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t after(int64_t at, int64_t ms) { return at == NEVER || ms == NEVER ? NEVER : at + ms; }
 
-void begin_orders(struct orders *orders, int64_t grace_ms) {
+void begin_orders(struct orders *orders, int64_t ms) {
   orders->child = 1;
   orders->stops = UINT64_C(1) << (SIGTERM - 1) | UINT64_C(1) << (SIGINT - 1);
-  orders->rows[0] = (struct order){.when = ON_UNHEARD, .at = earlier(FIRST_WAIT_MS, grace_ms / 2)};
-  orders->rows[1] = (struct order){.when = ON_GRACE, .at = grace_ms};
-  orders->count = grace_ms == NEVER ? 1 : 2;
+  orders->rows[0] = (struct order){.when = ON_UNHEARD, .at = earlier(FIRST_WAIT_MS, ms / 2)};
+  orders->rows[1] = (struct order){.when = ON_GRACE, .at = ms};
+  orders->count = ms == NEVER ? 1 : 2;
 }
 
 bool is_stop(const struct orders *orders, int number) { return orders->stops >> (number - 1) & 1; }
@@ -26,9 +26,14 @@ static const struct order *find_order(const struct orders *orders, enum when whe
   return NULL;
 }
 
+int64_t grace_ms(const struct orders *orders) {
+  const struct order *grace = find_order(orders, ON_GRACE);
+  return grace ? grace->at : NEVER;
+}
+
 bool waits_for_stop(const struct orders *orders) { return find_order(orders, ON_UNHEARD) != NULL; }
 
-static const struct event *oldest_stop(const struct init *init) {
+const struct event *oldest_stop(const struct init *init) {
   for (size_t i = 0; i < init->queue.count; i++) {
     const struct event *event = &init->queue.events[i];
     if (event->kind == EV_SIGNAL && is_stop(&init->orders, event->value)) return event;
@@ -109,34 +114,26 @@ static int64_t own_kill_at(const struct init *init) {
 int64_t next_order(const struct init *init) { return earlier(stop_at(init), own_kill_at(init)); }
 
 /* The rule of `src/core/pod/deadline.ts`. */
-int64_t shorten_grace(int64_t grace_ms) {
-  return grace_ms == NEVER ? NEVER : grace_ms - (grace_ms < 10000 ? grace_ms / 20 : 500);
-}
+int64_t shorten_grace(int64_t ms) { return ms == NEVER ? NEVER : ms - (ms < 10000 ? ms / 20 : 500); }
 
 /* The times of `core/lifecycle/stop/untold.ts`. */
 void begin_own_rung(struct init *init, int number) {
-  const struct order *grace = find_order(&init->orders, ON_GRACE);
-  int64_t now = now_ms(), grace_ms = grace ? grace->at : NEVER;
+  int64_t now = now_ms(), left_ms = grace_ms(&init->orders);
   /* A plain command has a shortened grace period already. */
-  if (!init->supervisor.is_deferred) grace_ms = shorten_grace(grace_ms);
-  int64_t ends_at = earlier(kill_at(init), after(now, grace_ms));
+  if (!init->supervisor.is_deferred) left_ms = shorten_grace(left_ms);
+  int64_t ends_at = earlier(kill_at(init), after(now, left_ms));
   if (ends_at == NEVER) return begin_rung(init, number, NEVER, NEVER);
   begin_rung(init, number, ends_at - (ends_at - now) / 3, ends_at - earlier(LAST_MS, (ends_at - now) / 10));
 }
 
 void send_stop(struct init *init, enum when when, int number) {
   struct own_stop *own = &init->own_stop;
-  struct queue *queue = &init->queue;
   own->child = init->children.last_id;
   own->by_mains_at = when == ON_MAINS ? now_ms() : NEVER;
   begin_own_rung(init, number);
-  /* Tombstones round down to the millisecond. So the sidecar's stop never seems to precede the main's end. */
   struct event event = {.kind = EV_ORDERED, .id = own->child, .row = (uint8_t)when, .as = (uint8_t)number};
   event.count = take_receiver(init);
-  push(queue, event);
-  /* A stop request that finds its mains gone counts as held for 1 ms: a prepared end cannot express 0. */
-  struct event *sent = &queue->events[queue->count - 1];
-  if (when == ON_MAINS && queue->count > 1 && sent->at == sent[-1].at) sent->at++;
+  push(&init->queue, event);
 }
 
 /* The row that is due, of these kinds. */

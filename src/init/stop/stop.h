@@ -16,10 +16,14 @@ struct own_stop {
 };
 
 /* What init does before any supervisor says. It passes nothing on yet. */
-void begin_orders(struct orders *orders, int64_t grace_ms);
+void begin_orders(struct orders *orders, int64_t ms);
+/* The declared grace period; NEVER: none. */
+int64_t grace_ms(const struct orders *orders);
 bool is_stop(const struct orders *orders, int number);
 /* Whether a stop request would have to wait for a supervisor. */
 bool waits_for_stop(const struct orders *orders);
+/* The oldest stop request that the supervisor has not acknowledged; NULL: there is none. */
+const struct event *oldest_stop(const struct init *init);
 /* Whether a stop request waits in the queue that the supervisor has not acknowledged. */
 bool has_unacknowledged_stop(const struct init *init);
 /* Whether a stop request has come, acknowledged or not, and the child has not had its signal. */
@@ -35,7 +39,7 @@ void send_stop(struct init *init, enum when when, int number);
 /* Begins a rung in the place of the supervisor. */
 void begin_own_rung(struct init *init, int number);
 /* Leaves a later supervisor time to record init's KILL before the platform's own KILL. */
-int64_t shorten_grace(int64_t grace_ms);
+int64_t shorten_grace(int64_t ms);
 
 /* signals.c */
 /* Takes those that are pending. Reaping is left to the loop. */

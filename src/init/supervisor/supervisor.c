@@ -68,7 +68,7 @@ static _Noreturn void become_supervisor(const struct init *init, int fd) {
   else dup2(fd, 3);
   close_from(4, false);
   offer_to_oom_killer();
-  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* a core takes half a gigabyte in the application's directory */
+  prlimit(0, RLIMIT_CORE, &(struct rlimit){0, 0}, NULL); /* a core takes half a gigabyte in the application's directory */
   set_mask(0, NULL);
   execve(init->node.argv[0], init->node.argv, init->node.env);
   _exit(127);

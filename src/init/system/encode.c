@@ -20,7 +20,7 @@ static size_t finish(char *frame, const char *end) {
 static char *put_errno(char *out, int number) {
   static const struct {
     int number;
-    const char *name;
+    char name[13];
   } known[] = {
       {ENOENT, "ENOENT"}, {EACCES, "EACCES"}, {ENOEXEC, "ENOEXEC"}, {ENOTDIR, "ENOTDIR"}, {EPERM, "EPERM"},
       {ENOMEM, "ENOMEM"}, {EAGAIN, "EAGAIN"}, {E2BIG, "E2BIG"}, {ELOOP, "ELOOP"}, {ENAMETOOLONG, "ENAMETOOLONG"},
@@ -33,9 +33,9 @@ static char *put_errno(char *out, int number) {
   return put_number(out, (uint64_t)number);
 }
 
-/* The name of each kind's frame, and its fields, a letter each as in put_field(). */
+/* The name of each kind's frame, and its fields, a letter each as in put_field(). Pointers would need relocations. */
 static const struct {
-  const char *name, *fields;
+  char name[13], fields[8];
 } forms[] = {
     [EV_SIGNAL] = {"signal", "vpf"},
     [EV_ORDERED] = {"ordered", "irvapnw"},
@@ -53,7 +53,7 @@ static const struct {
     [EV_SILENT] = {"silent", "i"},
 };
 
-static const char *const reasons[] = {"first", "through", "trap", "left", "reader", "late"};
+static const char reasons[][8] = {"first", "through", "trap", "left", "reader", "late"};
 
 static char *put_field(char *at, char field, const struct event *event) {
   switch (field) {

@@ -134,7 +134,7 @@ static bool decode_connections(struct fields *fields, struct operation *op) {
 
 /* The name of each operation, and its fields, a letter each as in decode_field(). */
 static const struct {
-  const char *name, *fields;
+  char name[14], fields[8];
 } forms[] = {
     [OP_ACK] = {"ack", "q"},
     [OP_MEMO] = {"memo", "m"},
@@ -149,6 +149,7 @@ static const struct {
     [OP_WATCH] = {"watch", "W"},
     [OP_CONNECTIONS] = {"connections", "C"},
     [OP_SLEEP] = {"sleep", "p"},
+    [OP_TEXTS] = {"texts", "w"},
     [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
     [OP_END_WITH] = {"end-with", "inbhdsw"},
     [OP_NOTIFY] = {"notify", "bd"},
@@ -210,7 +211,8 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
 static bool has_right_words(const struct operation *op) {
   if (op->kind == OP_SPAWN) return (op->index == 0) != (op->count == 0);
   if (op->kind == OP_EXEC) return op->count > 0;
-  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_PREPARED_BYTES;
+  if (op->kind == OP_TEXTS) return op->count == TEXT_WORDS && op->length <= MAX_TEXTS_BYTES;
+  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_TEXTS_BYTES;
 }
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {

@@ -65,20 +65,14 @@ export class Store {
     // Another text was asked for meanwhile.
     if (this.#wanted !== undefined) return true;
     if (kind !== 'same') return false;
-    this.accept(text);
+    this.#wanted = text;
+    this.#written = text;
     return true;
   }
 
   /** The file has the last text, and no write is running. */
   get isWritten(): boolean {
     return this.#running === undefined && this.#wanted !== undefined && this.#written === this.#wanted;
-  }
-
-  /** The host has made this text the tombstone. */
-  accept(text: string): void {
-    if (this.#running !== undefined) return void this.write(text);
-    this.#wanted = text;
-    this.#written = text;
   }
 
   /** Writes the last text again if that failed, or if the file is gone. To be called now and then. */

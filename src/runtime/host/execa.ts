@@ -144,6 +144,7 @@ export class ExecaHost implements Host {
       case 'sleep':
         // Out of reach, as `limits` says.
         return;
+      case 'texts':
       case 'preparedEnds':
       case 'endWith':
         // This process is awake, and decides by itself.

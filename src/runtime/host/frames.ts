@@ -35,8 +35,7 @@ export const MAX_MEMO_BYTES = 65_536;
 /** Quiet names of one `watch`. */
 export const MAX_QUIET = 128;
 export const MAX_CONNECTIONS = 256;
-/** All words of the prepared ends: the paths, and the texts of all ends. */
-export const MAX_PREPARED_BYTES = 65_536;
+const MAX_TEXTS_BYTES = 32_768;
 /** As much of a helper's output as a line of the log can carry. */
 export const MAX_OUTPUT_BYTES = 4096;
 const LENGTH_BYTES = 4;
@@ -61,7 +60,7 @@ const ROW = pattern<Row>('row', new RegExp(`^(?:${ROWS.join('|')})$`));
 const SIGNAL_OR_0 = number('signal', 0, MAX_SIGNAL);
 const TEXT = text('text', MAX_FRAME_BYTES);
 const ARGUMENT = text('argument', MAX_FRAME_BYTES);
-const PREPARED = text('prepared text', MAX_PREPARED_BYTES);
+const OPEN_TEXT = text('text', MAX_TEXTS_BYTES);
 const PATH = text('path', 4095);
 const NAME = text('name', MAX_NAME);
 
@@ -107,6 +106,7 @@ const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> }
     { paths: { write: (paths) => [COUNT.write(paths.length), ...paths.map(SOCKET.write)] } },
   ],
   sleep: ['sleep', { path: PATH }],
+  texts: ['texts', textFields],
   preparedEnds: ['prepared-ends', preparedEndFields],
   endWith: [
     'end-with',
@@ -156,19 +156,23 @@ function watchFields({ number: order, dir, ownName, quiet }: Command<'watch'>): 
   return [ORDER.write(order), count, PATH.write(dir), ...[ownName, ...quiet].map(NAME.write)];
 }
 
-function preparedEndFields(command: Command<'preparedEnds'>): readonly string[] {
-  const { id, signal, patienceMs, path, evidence, ends } = command;
-  const files = [PATH.write(path), PATH.write(evidence?.path ?? ''), FLAG.write(evidence?.isNamed === true)];
+function textFields(command: Command<'texts'>): readonly string[] {
+  const { path, terminationLog, tombstone, evidence, log, errorLog } = command;
+  const files = [path, terminationLog?.path ?? '', FLAG.write(terminationLog?.isNamed === true)];
+  const words = [...files, tombstone, evidence, log, errorLog];
+  return [COUNT.write(words.length), ...words.map(OPEN_TEXT.write)];
+}
+
+function preparedEndFields({ id, signal, patienceMs, ends }: Command<'preparedEnds'>): readonly string[] {
   const words = ends.flatMap((end) => [
     end.prelude,
     number('end', 0, SIGNAL_EXIT + MAX_SIGNAL).write(end.from),
     number('end', end.from, SIGNAL_EXIT + MAX_SIGNAL).write(end.to),
     FLAG.write(end.final),
     end.code === 'same' ? '256' : end.code === undefined ? '257' : CODE.write(end.code),
-    ...[end.text, end.log, end.evidence].map(PREPARED.write),
+    ...[end.signal, end.reason, end.stopReason],
   ]);
-  const all = words.length === 0 ? [] : [...files, ...words];
-  return [CHILD.write(id), SIGNAL.write(signal), TIME.write(patienceMs), ...list(TEXT).write(all)];
+  return [CHILD.write(id), SIGNAL.write(signal), TIME.write(patienceMs), ...list(TEXT).write(words)];
 }
 
 export function encodeCommit({ ack, memo, commands }: Commit): Buffer {

@@ -8,9 +8,10 @@
  * between two commits, the next one resumes at exactly the state of its host and its child.
  */
 import type { Program, SignalTo, TerminationLog } from '../../config/run-config.ts';
-import type { PreparedEnd } from '../../core/lifecycle/prepared/prepared-ends.ts';
 import type { NamedMain } from '../../core/lifecycle/prepared/reflexes.ts';
+import type { OpenTexts } from '../../core/lifecycle/stop/record.ts';
 import type { Orders } from '../../core/orders.ts';
+import type { PreparedEnds } from '../../core/prepared-ends.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 
 /**
@@ -47,6 +48,17 @@ export type HostEvent = (Exclude<HostReport, { type: 'ordered' }> | Ordered | He
   readonly seq: number;
   readonly at: number;
 };
+
+/** The records of this member without their ends. The host closes them at a prepared end. */
+export interface TextsCommand extends OpenTexts {
+  readonly type: 'texts';
+  /** Where the tombstone is. */
+  readonly path: string;
+  readonly terminationLog: TerminationLog | undefined;
+  /** The beginning of the last line of the log, and of that about a command that has failed. Empty: it is not shown. */
+  readonly log: string;
+  readonly errorLog: string;
+}
 
 /**
  * Watch this directory, and report which files of members change in it. While no supervisor runs, a change of any file
@@ -133,23 +145,15 @@ export type HostCommand =
    * host holds a read lock on the file at `path`; empty: on none.
    */
   | { readonly type: 'sleep'; readonly path: string }
+  | TextsCommand
   /**
    * What the host does by itself when the child ends in one of these ways, leaves nothing behind, and all events are
-   * acknowledged. It tells all peers and writes the tombstone at `path`; `endWritten` follows. Where no supervisor runs
-   * then, and nothing else is to be done, the host leaves the evidence, writes to the log, and ends as well. While the
-   * supervisor sleeps, that also holds behind the events of a prelude, which start no supervisor until `patienceMs`
-   * after the first of them. `signal`: the stop request of the preludes. Replaces the ends before; without ends there
-   * are none.
+   * acknowledged. It tells all peers and closes the tombstone; `endWritten` follows. Where no supervisor runs then, and
+   * nothing else is to be done, the host leaves the evidence, writes to the log, and ends as well. While the supervisor
+   * sleeps, that also holds behind the events of a prelude, which start no supervisor until `patienceMs` after the first
+   * of them. Replaces the ends before; without ends there are none.
    */
-  | {
-      readonly type: 'preparedEnds';
-      readonly id: number;
-      readonly signal: number;
-      readonly patienceMs: number;
-      readonly path: string;
-      readonly evidence: TerminationLog | undefined;
-      readonly ends: readonly PreparedEnd[];
-    }
+  | ({ readonly type: 'preparedEnds'; readonly id: number } & PreparedEnds)
   /**
    * Signal `id` as soon as this many of these mains have reported that they are gone for good, provided that all events
    * are acknowledged. `ordered` follows. Without mains, or with 0, there is no such reflex. The mains, or those of the

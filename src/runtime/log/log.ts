@@ -57,6 +57,14 @@ export class Log {
     return this.#formatted(`${JSON.stringify({ level, member, ...details, time, message })}\n`);
   }
 
+  /** The beginning of a line to which the host adds time and details; empty: the line is not shown. */
+  openLine(level: LogLevel, message: string): string {
+    const { member, format } = this.#options;
+    if (!this.shows(level)) return '';
+    if (format === 'text') return ` ${level.padEnd(5)} ${member}: ${message}`;
+    return JSON.stringify({ level, member, message }).slice(0, -1);
+  }
+
   /** The supervisor has acted: from now on the first line that is shown loads pino. */
   open(): void {
     this.#isOpen = true;
@@ -154,7 +162,7 @@ const AMBIGUOUS = /["=\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
  * JSON does not escape some characters that a terminal still acts on, or that some readers take for the end of a line.
  * The logger pino also leaves halves of a surrogate pair.
  */
-function harmless(line: string): string {
+export function harmless(line: string): string {
   return line.replaceAll(/[\x7f-\x9f\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
     character
       .split('')

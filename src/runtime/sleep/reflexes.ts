@@ -1,28 +1,21 @@
 /**
- * Reflexes: commands left with the host for the next event (`core/lifecycle/prepared/reflexes.ts`), which then need not wait for
- * this process. The commit that changes the state takes back what was left for the old one. The next follows once the
- * tombstone of the new state is written.
+ * Reflexes: commands left with the host for the next event, which then need not wait for this process. They are the
+ * prepared ends (`core/orders.ts`), and the end with the mains (`core/lifecycle/prepared/reflexes.ts`). The commit that
+ * changes the state takes back what was left for the old one. The next follows once the new tombstone is written.
  */
 import { dirname, join } from 'node:path';
 import type { TerminationLog } from '../../config/run-config.ts';
 import type { MemberConfig } from '../../core/config.ts';
-import { handleOf, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
-import {
-  fill,
-  type PreparedEnd,
-  preparedEnds,
-  preparedStop,
-  type Use,
-} from '../../core/lifecycle/prepared/prepared-ends.ts';
-import { type EndWith, endWithMains, isIdle, isUnchanged, type Known } from '../../core/lifecycle/prepared/reflexes.ts';
+import { handleOf, MAX_OPEN_BYTES, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
+import { endWithMains, isIdle, isUnchanged, type Known } from '../../core/lifecycle/prepared/reflexes.ts';
+import { openTextsOf } from '../../core/lifecycle/stop/record.ts';
+import { preparedEnds } from '../../core/prepared-ends.ts';
 import { SIGTERM } from '../../core/signals.ts';
 import type { State } from '../../core/state/state.ts';
-import type { Instant } from '../../core/time.ts';
 import type { Clock, Timer } from '../clock.ts';
-import { MAX_PREPARED_BYTES } from '../host/frames.ts';
 import type { HostCommand } from '../host/host.ts';
 import { isLocalFile } from '../local-volume.ts';
-import type { Log } from '../log/log.ts';
+import { harmless, type Log } from '../log/log.ts';
 
 export interface ReflexesOptions {
   readonly member: MemberConfig;
@@ -46,14 +39,14 @@ const QUIET_MS = 100;
 export class Reflexes {
   readonly #options: ReflexesOptions;
   #latest: Known | undefined;
-  /** What the host has been left with; undefined: nothing. */
-  #left: Left | undefined;
+  /** The host has been left with something. */
+  #isLeft: boolean;
   #timer: Timer | undefined;
 
   /** `isResumed`: a supervisor before this one may have left something. */
   constructor(options: ReflexesOptions, isResumed: boolean) {
     this.#options = options;
-    if (isResumed) this.#left = { ends: [] };
+    this.#isLeft = isResumed;
   }
 
   /** Called with every state; returns what has to be in the commit that goes with it. */
@@ -64,47 +57,20 @@ export class Reflexes {
     const { timers } = this.#options.clock;
     timers.clearTimeout(this.#timer);
     if (isIdle(state)) this.#timer = timers.setTimeout(() => void this.#leaveBehind(latest), QUIET_MS).unref();
-    if (this.#left === undefined) return [];
-    this.#left = undefined;
+    if (!this.#isLeft) return [];
+    this.#isLeft = false;
     return [NO_ENDS, NO_MAINS];
   }
 
-  /** What the host has written for this end; undefined: it may have been written over since. */
-  writtenBy(at: Instant, code: number): string | undefined {
-    const end = this.#left?.ends.find(({ prelude, from, to }) => prelude === '' && from <= code && code <= to);
-    return end === undefined ? undefined : fill(end.text, { moments: [at], code });
-  }
-
-  /** For the time asleep: the ends that were left behind, and those of a whole stop as far as there is room for them. */
-  prepareStop(): readonly HostCommand[] {
-    const { ends, rest } = this.#left ?? {};
-    const state = this.#latest?.state;
-    if (ends === undefined || rest === undefined || state === undefined) return [];
-    const stop = preparedStop(this.#options.member, state, rest.use, rest.endWith);
-    if (stop === undefined) return [];
-    const { signal, patienceMs } = stop;
-    const all = [...ends, ...stop.ends];
-    const texts = all.flatMap(({ text, log, evidence }) => [text, log, evidence]);
-    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-    if (bytes > MAX_PREPARED_BYTES - MAX_PATHS_BYTES) return [];
-    return [{ ...rest.command, signal, patienceMs, ends: all }];
-  }
-
   async #leaveBehind(known: Known): Promise<void> {
-    const { member, tombstoneAt, log, terminationLog: evidence, needsSupervisor, commit } = this.#options;
+    const { member, tombstoneAt, log, terminationLog, commit } = this.#options;
     const { state, wakeAtMs: untilMs } = known;
     // Where a file system may hang init is not to write.
-    const isWritable = evidence === undefined || (await isLocalFile(evidence.path));
+    const isWritable = terminationLog === undefined || (await isLocalFile(terminationLog.path));
     const path = await tombstoneAt();
     const isOld = this.#latest === undefined || !isUnchanged(known, this.#latest);
     if (path === undefined || isOld || state.child.is !== 'alive') return;
     const { id } = state.child;
-    const use: Use = {
-      untilMs,
-      needsSupervisor: needsSupervisor || !isWritable,
-      lineOf: ({ level, message, details }, time) => log.lineOf(level, message, details, time),
-    };
-    const ends = preparedEnds(member, state, use);
     const endWith = endWithMains(member, state);
     const named = (endWith?.mains ?? []).map(({ name, hostId }) => ({
       hostId,
@@ -115,25 +81,23 @@ export class Reflexes {
     const mains = heard === undefined ? [] : named;
     // Under the other policies the main's container is started again.
     const endsWithLost = member.restartPolicy === 'Never';
-    const command = { ...NO_ENDS, id, path, evidence, ends };
-    this.#left = { ends, rest: { command, use, endWith: heard } };
-    commit([command, { ...NO_MAINS, id, needed, endsWithLost, holds, lingerMs: member.lingerMs, signal, mains }]);
+    const needsSupervisor = this.#options.needsSupervisor || !isWritable;
+    const { tombstone, evidence } = openTextsOf(member, state);
+    const isTooLong = Buffer.byteLength(tombstone) > MAX_OPEN_BYTES;
+    const prepared = preparedEnds(member, state, { untilMs, needsSupervisor, endWith: heard });
+    const lines = { log: log.openLine('info', 'dead'), errorLog: log.openLine('error', 'dead') };
+    this.#isLeft = true;
+    commit([
+      { type: 'texts', path, terminationLog, tombstone, evidence: harmless(evidence), ...lines },
+      { type: 'preparedEnds', id, ...prepared, ...(isTooLong && { ends: [] }) },
+      { ...NO_MAINS, id, needed, endsWithLost, holds, lingerMs: member.lingerMs, signal, mains },
+    ]);
   }
 }
 
-interface Left {
-  readonly ends: readonly PreparedEnd[];
-  /** undefined: a supervisor before this one has left it. */
-  readonly rest?: { readonly command: EndsCommand; readonly use: Use; readonly endWith: EndWith | undefined };
-}
-
-type EndsCommand = HostCommand & { readonly type: 'preparedEnds' };
-
 const NONE = { id: 1, signal: SIGTERM } as const;
-const NO_ENDS: EndsCommand = { ...NONE, type: 'preparedEnds', patienceMs: 0, path: '', evidence: undefined, ends: [] };
+const NO_ENDS: HostCommand = { ...NONE, type: 'preparedEnds', patienceMs: 0, ends: [] };
 const NO_MAINS: HostCommand & { readonly type: 'endWith' } = {
   ...NONE,
   ...{ type: 'endWith', needed: 0, endsWithLost: false, holds: false, lingerMs: 0, mains: [] },
 };
-/** Room in the frame for all but the texts: two paths, and a few numbers for each end. */
-const MAX_PATHS_BYTES = 8_500;

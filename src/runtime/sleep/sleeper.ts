@@ -36,8 +36,6 @@ export interface SleeperOptions {
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
   readonly membership: () => SleepPlace | undefined;
-  /** What the host does about a stop while the supervisor sleeps. */
-  readonly prepareStop: () => readonly HostCommand[];
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
 }
@@ -88,7 +86,7 @@ export class Sleeper {
 
   /** If the host does not let us go we live on, and try again later. */
   async #rest(): Promise<void> {
-    const { log, commit, member, membership, prepareStop, clock } = this.#options;
+    const { log, commit, member, membership, clock } = this.#options;
     const events = this.#events;
     const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#whyAwake() === undefined;
     const why = this.#whyAwake();
@@ -107,7 +105,7 @@ export class Sleeper {
     }
     log.say('debug', 'nothing is due: asleep until something happens');
     await log.flush(MOST.flushingMs);
-    if (isIdle() && !log.isWriting) commit([...prepareStop(), { type: 'sleep', path: watch?.own ?? '' }]);
+    if (isIdle() && !log.isWriting) commit([{ type: 'sleep', path: watch?.own ?? '' }]);
   }
 
   #whyAwake(): string | undefined {

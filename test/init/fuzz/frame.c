@@ -83,10 +83,14 @@ static void check_operation(const struct operation *op, const char *body, size_t
       check_words(op, body, length);
       require(op->id >= 1 && op->count >= 1 && op->limit <= MAX_OUTPUT_BYTES);
       break;
+    case OP_TEXTS:
+      check_words(op, body, length);
+      require(op->count == TEXT_WORDS && op->length <= MAX_TEXTS_BYTES);
+      break;
     case OP_PREPARED_ENDS:
     case OP_END_WITH:
       check_words(op, body, length);
-      require(op->id >= 1 && op->limit <= MAX_MAINS && op->length <= MAX_PREPARED_BYTES);
+      require(op->id >= 1 && op->limit <= MAX_MAINS && op->length <= MAX_TEXTS_BYTES);
       require(op->signal >= (op->kind == OP_END_WITH ? 1 : 0) && op->signal <= MAX_SIGNAL);
       break;
     case OP_END_HELPER:

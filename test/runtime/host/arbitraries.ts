@@ -120,16 +120,23 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
   }),
   record({ type: fc.constant('sleep'), path: fc.constantFrom('', '/graveyard/web', '/g/grün') }),
   record({
-    type: fc.constant('preparedEnds'),
-    id,
-    signal: fc.integer({ min: 1, max: 64 }),
-    patienceMs: fc.integer({ min: 1, max: 5_000 }),
+    type: fc.constant('texts'),
     path: fc.constant('/graveyard/web'),
-    evidence: fc.constantFrom(
+    terminationLog: fc.constantFrom(
       undefined,
       { path: '/dev/termination-log', isNamed: false },
       { path: '/e', isNamed: true },
     ),
+    tombstone: word,
+    evidence: word,
+    log: word,
+    errorLog: word,
+  }),
+  record({
+    type: fc.constant('preparedEnds'),
+    id,
+    signal: fc.integer({ min: 1, max: 64 }),
+    patienceMs: fc.integer({ min: 1, max: 5_000 }),
     ends: fc.array(
       record({
         prelude: fc.constantFrom('' as const, 'f' as const, 'st' as const, 't' as const),
@@ -137,9 +144,9 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
         to: fc.integer({ min: 100, max: 255 }),
         final: fc.boolean(),
         code: fc.oneof(code, fc.constantFrom('same' as const, undefined)),
-        text: word,
-        log: word,
-        evidence: word,
+        signal: fc.constantFrom('', 'SIGTERM', 'SIGRTMIN+3'),
+        reason: fc.constantFrom('completed' as const, 'error' as const, 'stopped' as const),
+        stopReason: word,
       }),
       { minLength: 1, maxLength: 2 },
     ),

@@ -1,6 +1,7 @@
 /** Init's end of the protocol, written as plainly as possible, for the tests of the encoder and decoder. */
-import type { Prelude } from '../../../src/core/lifecycle/prepared/prepared-ends.ts';
+import type { DeathReason } from '../../../src/core/format/tombstone.ts';
 import type { Order } from '../../../src/core/orders.ts';
+import type { Prelude } from '../../../src/core/prepared-ends.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {
@@ -109,17 +110,22 @@ export function commitOf(fields: readonly string[]): Commit {
       const [file = '', ...rest] = some(int(), word);
       commands.push({ type: 'exec', id, argv: [file, ...rest], outputLimit });
     } else if (operation === 'sleep') commands.push({ type: 'sleep', path: word() });
-    else if (operation === 'prepared-ends') {
+    else if (operation === 'texts') {
+      int();
+      const [path, evidencePath, isNamed] = [word(), word(), word() === '1'];
+      const terminationLog = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
+      const [tombstone, evidence, log, errorLog] = [word(), word(), word(), word()];
+      commands.push({ type: 'texts', path, terminationLog, tombstone, evidence, log, errorLog });
+    } else if (operation === 'prepared-ends') {
       const [id, signal, patienceMs, count] = [int(), int(), int(), int()];
-      const [path, evidencePath, isNamed] = count === 0 ? ['', '', false] : [word(), word(), word() === '1'];
-      const ends = some(Math.floor(count / 8), () => {
+      const ends = some(count / 8, () => {
         const prelude = word() as Prelude;
         const [from, to, final, number] = [int(), int(), word() === '1', int()];
         const code = number === 256 ? ('same' as const) : number === 257 ? undefined : number;
-        return { prelude, from, to, final, code, text: word(), log: word(), evidence: word() };
+        const by = word();
+        return { prelude, from, to, final, code, signal: by, reason: word() as DeathReason, stopReason: word() };
       });
-      const evidence = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
-      commands.push({ type: 'preparedEnds', id, signal, patienceMs, path, evidence, ends });
+      commands.push({ type: 'preparedEnds', id, signal, patienceMs, ends });
     } else if (operation === 'end-with') {
       const [id, needed, endsWithLost, holds] = [int(), int(), int() === 1, int() === 1];
       const [lingerMs, signal] = [int(), int()];

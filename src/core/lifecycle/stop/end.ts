@@ -1,15 +1,14 @@
 /** The end of a life: another one follows in this container, or the member is over. */
-import { type ChildExit, containerStatus, isInterrupt, statusOf } from '../../exit.ts';
+import { containerCodeOf, deathReasonOf, ownReason, wantsAnotherLife } from '../../ends.ts';
+import { type ChildExit, containerStatus, statusOf } from '../../exit.ts';
 import type { Evidence } from '../../format/evidence.ts';
 import type { DeathReason } from '../../format/tombstone.ts';
 import { lastMomentMs } from '../../pod/deadline.ts';
-import { mainsStateOf } from '../../pod/finished.ts';
 import { checkHold } from '../../pod/hold.ts';
 import { isRestarting } from '../../pod/restart.ts';
-import { backoffAfter, isFinalEnd, wantsRestart } from '../../restart.ts';
-import { SIGKILL } from '../../signals.ts';
+import { backoffAfter, isFinalEnd } from '../../restart.ts';
 import { type Draft, note, say, update } from '../../state/draft.ts';
-import { type Child, isHurried, MAINS_FINISHED } from '../../state/state.ts';
+import { type Child, isHurried } from '../../state/state.ts';
 import { rfc3339 } from '../../time.ts';
 import { dropTasks } from '../tasks.ts';
 import { leaveContainer } from './quitting.ts';
@@ -24,9 +23,9 @@ export function endLife(draft: Draft, child: Child & { is: 'roots' }): void {
   const leftMs = lastMs === undefined ? undefined : lastMs - state.now.mono;
   const backoff = backoffAfter(state.backoffMs, child.livedMs, leftMs);
   dropTasks(draft);
-  if (askRestartByExit(draft, child)) return endForRestart(draft, child.exit, deathReasonOf(draft, child), backoff);
+  if (askRestartByExit(draft, child)) return endForRestart(draft, child.exit, deathReasonOf(state, child), backoff);
   if (willRestart(draft, child) && backoff !== undefined) {
-    const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(draft, child) };
+    const last = { at: rfc3339(draft.at.wall), status, reason: deathReasonOf(state, child) };
     update(draft, {
       child: { is: 'backoff', untilMs: state.now.mono + backoff.delayMs, exit: child.exit },
       climb: undefined,
@@ -38,8 +37,8 @@ export function endLife(draft: Draft, child: Child & { is: 'roots' }): void {
     say(draft, 'warn', 'restarting in place', { exitCode: status, delayMs: backoff.delayMs });
     return;
   }
-  if (isRestarting(state)) return endForRestart(draft, child.exit, deathReasonOf(draft, child));
-  finishMember(draft, { status, reason: deathReasonOf(draft, child), exit: child.exit });
+  if (isRestarting(state)) return endForRestart(draft, child.exit, deathReasonOf(state, child));
+  finishMember(draft, { status, reason: deathReasonOf(state, child), exit: child.exit });
 }
 
 /** The host has published this end by the state before it: later requests to stop or restart do not change it. */
@@ -52,17 +51,7 @@ export function endAsWritten(draft: Draft, { exit }: Child & { is: 'roots' }): v
 
 /** Whether another life is to follow; the deadline may still be too near for it. */
 export function willRestart(draft: Draft, child: Child & { is: 'roots' }): boolean {
-  const { stop, failing } = draft.state;
-  const death = { status: statusOf(child.exit), podStops: stop !== undefined, failed: failing !== undefined };
-  return !checkOver(draft) && (wantsRestart(draft.config, death) || isInDoubt(draft));
-}
-
-/** Whether it is unclear if the mains have finished: a sidecar that left now would be restarted, perhaps endlessly. */
-function isInDoubt({ config, state }: Draft): boolean {
-  if (config.role !== 'sidecar' || config.restart !== 'auto' || config.restartPolicy === 'Always') return false;
-  if (state.stop !== undefined) return false;
-  const { finished, untilMs } = mainsStateOf(config, state);
-  return !finished && untilMs !== undefined;
+  return !checkOver(draft) && wantsAnotherLife(draft.config, draft.state, statusOf(child.exit));
 }
 
 /** Whether no other life may follow: a stop beats every restart, except for a sidecar that others still need. */
@@ -71,22 +60,6 @@ function checkOver(draft: Draft): boolean {
   if (state.stop === undefined) return false;
   if (state.climb?.why === 'stop' || config.role === 'main' || isHurried(state.stop)) return true;
   return !checkHold(draft, state.stop);
-}
-
-function deathReasonOf(draft: Draft, { exit, sinceMs, oom }: Child & { is: 'roots' }): DeathReason {
-  const { stop, climb } = draft.state;
-  if (oom) return 'oom';
-  if (exit.signal === SIGKILL) return 'killed';
-  if (climb?.why === 'failing') return 'stopped';
-  // A command that ended before the stop was not stopped by it, however long its group took.
-  if (stop !== undefined && climb?.why === 'stop' && sinceMs >= stop.atMs) return 'stopped';
-  return ownReason(exit);
-}
-
-/** The reason for the end of a child that was not stopped. */
-function ownReason(exit: ChildExit): DeathReason {
-  if (isInterrupt(exit)) return 'stopped';
-  return statusOf(exit) === 0 ? 'completed' : 'error';
 }
 
 export interface FinalExit {
@@ -102,13 +75,7 @@ export function finishMember(draft: Draft, { status, reason, exit, code: asked }
   // Ready checks of a start gate may still run.
   dropTasks(draft);
   const { state, config } = draft;
-  const { stop, climb } = state;
-  const isThePlatforms = stop?.origin === 'platform' && stop.reason !== MAINS_FINISHED;
-  const overdue = reason === 'killed' && climb?.killed === true && isThePlatforms;
-  // A container that is stopped alone is started again: exit code 0 would say that its work is done.
-  const isToComeBack = stop?.alone === true && !isFinalEnd(config, status);
-  const stopped = stop !== undefined && !isToComeBack;
-  const code = asked ?? containerStatus(config, { status, stopped, overdue });
+  const code = asked ?? containerCodeOf(config, state, { status, reason });
   const final = isFinalEnd(config, code);
   update(draft, {
     child: { is: 'gone', status, code, reason, final },

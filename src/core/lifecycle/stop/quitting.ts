@@ -2,6 +2,7 @@
  * Quit calls: when a main's life is over for good, it asks all sidecars that cannot be wrapped to exit, at the same
  * time. Its death is already written; only the exit of its container waits for the calls, up to a limit.
  */
+import { makesQuitCalls } from '../../ends.ts';
 import { endOfWaiting, killAtMs } from '../../pod/deadline.ts';
 import { type Draft, isDue, note, say, wakeAt } from '../../state/draft.ts';
 import type { Deadline, State, Task } from '../../state/state.ts';
@@ -13,8 +14,8 @@ import { beginTask, dropTasks, indexOf, isQuit, type Result } from '../tasks.ts'
  */
 export function leaveContainer(draft: Draft): void {
   const { config, state } = draft;
-  const isAMainsEnd = config.role === 'main' && state.child.is === 'gone' && state.child.final;
-  if (isAMainsEnd && (state.births > 0 || state.stop === undefined))
+  const isItsTurn = state.child.is === 'gone' && makesQuitCalls(config, state.child.final);
+  if (isItsTurn && (state.births > 0 || state.stop === undefined))
     for (const index of config.quit.keys()) beginTask(draft, `quit ${index}`);
   leaveIfDone(draft);
 }

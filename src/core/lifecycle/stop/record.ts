@@ -8,10 +8,11 @@ import {
   type Forcer,
   formatEvidence,
   MAX_EVIDENCE_TEXT,
+  openEvidence,
   type PhaseTime,
   summaryOf,
 } from '../../format/evidence.ts';
-import { cleanText, MAX_MAINS, type Tombstone, VERSION } from '../../format/tombstone.ts';
+import { cleanText, MAX_MAINS, openTombstone, type Tombstone, VERSION } from '../../format/tombstone.ts';
 import { blockersOf } from '../../pod/order.ts';
 import { restartsAll, restartsIfKilled } from '../../restart.ts';
 import { SIGKILL, signalName } from '../../signals.ts';
@@ -132,6 +133,19 @@ export function terminationMessageOf(config: MemberConfig, state: State): string
   const { Reason, StopReason, Born } = evidence;
   const failedByItself = Reason === 'error' && StopReason === undefined && Born !== undefined;
   return failedByItself ? '' : formatEvidence(evidence);
+}
+
+/** What the host needs to record an end of the command by itself. */
+export interface OpenTexts {
+  readonly tombstone: string;
+  readonly evidence: string;
+}
+
+/** The records of a living member as they are, without what an end changes. */
+export function openTextsOf(config: MemberConfig, state: State): OpenTexts {
+  const { Version, Name, Role, Session, Status, GraceMs, Restarts, OomKills, Born } = evidenceOf(config, state);
+  const kept = withoutUndefined({ Version, Name, Role, Session, Status, GraceMs, Restarts, OomKills, Born });
+  return { tombstone: openTombstone(tombstoneOf(config, state)), evidence: openEvidence(kept) };
 }
 
 function unfinishedOf(config: MemberConfig, state: State): Pick<Evidence, 'Unfinished' | 'WaitsFor'> {

@@ -2,6 +2,7 @@
  * The end of a life for a restart in place, and the ends that ask for such a restart. Between its two lives a member
  * waits until the commands of all others have ended, too.
  */
+import { restartsPodOn } from '../../ends.ts';
 import { type ChildExit, statusOf } from '../../exit.ts';
 import type { DeathReason } from '../../format/tombstone.ts';
 import { type Backoff, FIRST_BACKOFF_MS } from '../../restart.ts';
@@ -37,8 +38,7 @@ export function askRestartByExit(draft: Draft, child: Child & { is: 'roots' }): 
   const { config, state } = draft;
   const status = statusOf(child.exit);
   const why = `exit code ${status}`;
-  if (state.stop !== undefined || state.failing !== undefined || !config.restartPodOn.codes.includes(status))
-    return false;
+  if (!restartsPodOn(config, state, status)) return false;
   if (!mayAskAgain(draft, why)) return false;
   askRestart(draft, why);
   return true;

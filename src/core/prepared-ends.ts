@@ -1,0 +1,173 @@
+/**
+ * The ends of the command that need no decision. The host records them while no supervisor runs, by rows that
+ * are decided here in advance. Where a rule, a quit call or another life follows from an end, it has no row.
+ */
+import type { MemberConfig } from './config.ts';
+import {
+  containerCodeOf,
+  deathReasonOf,
+  makesQuitCalls,
+  restartsPodOn,
+  type Stopping,
+  stopReasonOf,
+  wantsAnotherLife,
+} from './ends.ts';
+import { type ChildExit, SIGNAL_EXIT, statusOf } from './exit.ts';
+import type { DeathReason } from './format/tombstone.ts';
+import { ladderOf, stopTable } from './ladder.ts';
+import { type EndWith, isIdle } from './lifecycle/prepared/reflexes.ts';
+import { isFreeToStop } from './orders.ts';
+import { floorWaitMs } from './pod/deadline.ts';
+import { isFinalEnd } from './restart.ts';
+import { SIGTERM, signalName } from './signals.ts';
+import type { Event } from './state/events.ts';
+import { MAINS_FINISHED, type State, type Stop } from './state/state.ts';
+
+/**
+ * The events before the end, one letter each. `f`: the host forwards the stop request at once. `s`: the request is
+ * held. `t`: the host sends the stop signal because the mains have ended.
+ */
+export type Prelude = '' | 'f' | 'st' | 't';
+
+/** The ends `from` to `to`: 0 to 255 are exit codes, `SIGNAL_EXIT` + n is the end by signal n. */
+export interface PreparedEnd {
+  readonly prelude: Prelude;
+  readonly from: number;
+  readonly to: number;
+  /** No other life follows. */
+  readonly final: boolean;
+  /** The exit code of the container; `same`: the command's; undefined: the supervisor has something left to do. */
+  readonly code: number | 'same' | undefined;
+  /** The name of the signal that has ended it; empty: it has exited. */
+  readonly signal: string;
+  readonly reason: DeathReason;
+  /** Empty: there is no prelude. */
+  readonly stopReason: string;
+}
+
+/** The events of one end that leaves no root. `how`: as in `PreparedEnd`. */
+export function endOf(
+  { id, pid }: { readonly id: number; readonly pid: number },
+  { at, how }: { readonly at: Event['at']; readonly how: number },
+  isWritten = false,
+): readonly Event[] {
+  return [
+    { type: 'exited', at, id, pid, ...exitOf(how), core: false, oom: false },
+    { type: 'rootsGone', at, id, isWritten },
+  ];
+}
+
+function exitOf(how: number): ChildExit {
+  return how > SIGNAL_EXIT ? { code: undefined, signal: how - SIGNAL_EXIT } : { code: how, signal: undefined };
+}
+
+export interface PreparedEnds {
+  /** The stop request of the preludes. */
+  readonly signal: number;
+  /** The time from the first event of a prelude to the start of a supervisor, if the command lives on. */
+  readonly patienceMs: number;
+  readonly ends: readonly PreparedEnd[];
+}
+
+/** What limits the use of prepared ends. */
+export interface Use {
+  /** The next tick; undefined: none is due. */
+  readonly untilMs: number | undefined;
+  /** An end requires something that the host cannot do. */
+  readonly needsSupervisor: boolean;
+  readonly endWith: EndWith | undefined;
+}
+
+/** The ends of the command that need no decision in this state. */
+export function preparedEnds(config: MemberConfig, state: State, use: Use): PreparedEnds {
+  const none: PreparedEnds = { signal: SIGTERM, patienceMs: 0, ends: [] };
+  if (!isIdle(state) || state.tasks.length > 0 || state.failing !== undefined) return none;
+  const own = [EXIT_0, FAILURES].flatMap((range) => endIn(config, state, '', range) ?? []);
+  if (use.needsSupervisor) return { ...none, ends: own.map((end) => ({ ...end, code: undefined })) };
+  const plans = plansOf(config, state, use).filter(({ patienceMs }) => patienceMs >= LEAST_PATIENCE_MS);
+  const stopped = plans.flatMap(({ prelude, as }) => {
+    const bySignal = { from: SIGNAL_EXIT + as, to: SIGNAL_EXIT + as };
+    return [EXIT_0, FAILURES, bySignal].flatMap((range) => endIn(config, state, prelude, range) ?? []);
+  });
+  const patienceMs = Math.min(...plans.map((plan) => plan.patienceMs));
+  return { ...none, patienceMs: plans.length === 0 ? 0 : patienceMs, ends: [...own, ...stopped] };
+}
+
+type Range = Pick<PreparedEnd, 'from' | 'to'>;
+const EXIT_0: Range = { from: 0, to: 0 };
+const FAILURES: Range = { from: 1, to: 255 };
+
+/** undefined: these ends are not all alike, or something has to be decided or done about them. */
+function endIn(config: MemberConfig, state: State, prelude: Prelude, range: Range): PreparedEnd | undefined {
+  const { from, to } = range;
+  if (to > from && namesCodes(config)) return undefined;
+  const exit = exitOf(from);
+  const status = statusOf(exit);
+  if (prelude === '' && (restartsPodOn(config, state, status) || wantsAnotherLife(config, state, status)))
+    return undefined;
+  const stopping = STOPPING[prelude];
+  const reason = deathReasonOf(stopping, { exit, sinceMs: 0, oom: false });
+  const code = containerCodeOf(config, stopping, { status, reason });
+  const final = isFinalEnd(config, code);
+  if (makesQuitCalls(config, final)) return undefined;
+  const isSame = code === from;
+  const signal = exit.signal === undefined ? '' : signalName(exit.signal);
+  const stopReason = stopping.stop?.reason ?? '';
+  return { prelude, ...range, final, code: isSame ? 'same' : code, signal, reason, stopReason };
+}
+
+/** The stop that follows from each prelude. */
+const STOPPING: Readonly<Record<Prelude, Stopping>> = {
+  '': { stop: undefined, climb: undefined },
+  f: stopBy('platform', stopReasonOf(SIGTERM)),
+  st: stopBy('platform', stopReasonOf(SIGTERM)),
+  t: stopBy('self', MAINS_FINISHED),
+};
+
+function stopBy(origin: Stop['origin'], reason: string): Stopping {
+  return { stop: { origin, reason, atMs: 0 }, climb: { why: 'stop', killed: false } };
+}
+
+/** Whether single codes matter, so that not all failures are alike. */
+function namesCodes({ restartRules, restartPodOn, exitCode }: MemberConfig): boolean {
+  return restartRules.length > 0 || restartPodOn.codes.length > 0 || exitCode.kind === 'map';
+}
+
+/** `as`: the stop signal that the command gets. */
+interface Plan {
+  readonly prelude: Exclude<Prelude, ''>;
+  readonly as: number;
+  readonly patienceMs: number;
+}
+
+/** The preludes whose stop needs no supervisor. */
+function plansOf(config: MemberConfig, state: State, { untilMs, endWith }: Use): readonly Plan[] {
+  // A due tick may change what the request leads to. A lone stop is recognized only by looking at the others.
+  if (untilMs !== undefined || config.platformPreStopMs !== undefined || state.child.is !== 'alive') return [];
+  const patienceMs = patienceOf(config);
+  const as = stopTable(config)[SIGTERM];
+  if (isFreeToStop(config, state) && as !== undefined) return [{ prelude: 'f', as, patienceMs }];
+  if (endWith === undefined) return [];
+  const ended: Plan = { prelude: 't', as: endWith.signal, patienceMs };
+  const held: Plan = { prelude: 'st', as: endWith.signal, patienceMs: holdingPatienceOf(config, state, patienceMs) };
+  return [...(endWith.holds ? [held] : []), ...(endWith.needed > 0 ? [ended] : [])];
+}
+
+/** A main must soon publish its stop: others with `--hold 2s` wait for it, and the platform may leave less time. */
+const PATIENCE_MS = { main: 1_000, sidecar: 5_000 } as const;
+const LEAST_PATIENCE_MS = 100;
+
+/** Half of the grace period at most, and no longer than the first rung. */
+function patienceOf(config: MemberConfig): number {
+  const [{ forMs = Number.POSITIVE_INFINITY }] = ladderOf(config, SIGTERM);
+  const graceMs = config.gracePeriodMs ?? Number.POSITIVE_INFINITY;
+  return Math.floor(Math.min(PATIENCE_MS[config.role], graceMs / 2, forMs));
+}
+
+/** A hold also ends at the grace floor, and by the deadline of another member that is being stopped. */
+function holdingPatienceOf(config: MemberConfig, { peers }: State, patienceMs: number): number {
+  const isHurried = Object.values(peers ?? {}).some(
+    ({ tombstone: { Deadline, Died } }) => Deadline !== undefined && Died === undefined,
+  );
+  return isHurried ? 0 : Math.floor(Math.min(patienceMs, floorWaitMs(config) ?? patienceMs));
+}
