@@ -230,10 +230,11 @@ export async function loseSupervisor({ bench, init, supervisor }: Omit<Scene, 'p
   await waitFor('init goes on alone', () => init.stderr().includes('goes on without it'));
 }
 
-/** Lets the supervisor sleep, and waits until init has reaped it. */
+/** Lets the supervisor sleep, and waits until init has reaped it. Init refuses while a process waits to be reaped. */
 export async function fallAsleep({ init, supervisor }: Pick<Scene, 'init' | 'supervisor'>): Promise<void> {
+  const asking = setInterval(() => supervisor.commit('sleep', ''), 1_000);
   supervisor.commit('sleep', '');
-  await supervisor.closed();
+  await supervisor.closed().finally(() => clearInterval(asking));
   await waitFor('init has reaped the supervisor', () => childrenOf(init.pid).length === 1);
 }
 
