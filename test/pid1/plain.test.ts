@@ -1,7 +1,8 @@
 /** A plain command runs without Node. A supervisor starts only for what has to be recorded all the same. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe } from 'node:test';
+import { nameFromCommand } from '../../src/config/notation/values.ts';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { atOnce } from '../helpers/engine.ts';
@@ -126,21 +127,59 @@ describe('the termination log of a plain command', { concurrency: atOnce(2) }, (
     assert.match(readEvidence(log).Summary, /^never started: \/does\/not\/exist: not found; check .*, exit code 127$/);
   });
 
-  evidence('has a stop, whose end is a success', async (stage, log) => {
-    const flags = ['--grace-period', '10m'];
+  evidence('has a stop, from its request to its end, without Node', async (stage, log) => {
+    const flags = ['--name', 'app', '--grace-period', '10m', '--session', 'one'];
     const container = start(stage, log, { flags, command: member(stage, 'app', { term: 300 }) });
     await waitForEvent(stage.scratch.log, 'app', 'Started');
-    assert.equal(childrenOf(await container.pid1()).length, 1);
+    const pid1 = await container.pid1();
     await container.signal('SIGTERM');
-    assert.equal((await container.exit()).status, 0);
-    const { Summary, Phases = [], StopMs = 0, ForcedBy, GraceMs } = readEvidence(log);
-    assert.match(Summary, /^stopped in .* \(signal TERM\): TERM .*, exit code 0, not forced, [0-9]+ s of grace left$/);
-    assert.deepEqual(
-      Phases.map(({ Phase, Signal }) => [Phase, Signal]),
-      [['ladder', 'SIGTERM']],
+    await waitFor('the stop is recorded', () => readFileSync(log, 'utf8') !== '');
+    const begun = readEvidence(log);
+    assert.match(
+      begun.Summary,
+      /^asked to stop \(signal TERM\): the command had not ended; if nothing later is written/,
     );
-    assert.deepEqual([Phases[0]?.Ms, ForcedBy, GraceMs], [StopMs, undefined, 600_000]);
+    assert.deepEqual([begun.Unfinished, begun.StopReason, begun.Died], ['ladder', 'signal TERM', undefined]);
+    assert.equal(childrenOf(pid1).length, 1);
+    assert.equal((await container.exit()).status, 0);
+    const { Summary, StopMs = 0, GraceLeftMs, Born = '', StopRequested = '', Died = '', ...left } = readEvidence(log);
+    assert.match(Summary, /^stopped in .* \(signal TERM\): exit code 0, not forced, [0-9]+ s of grace left$/);
+    assert.deepEqual(left, {
+      ...{ Version: 1, Name: 'app', Role: 'main', Session: 'one', Reason: 'stopped', StopReason: 'signal TERM' },
+      ...{ ExitCode: 0, ContainerExitCode: 0, GraceMs: 600_000, Restarts: 0, OomKills: 0 },
+    });
+    assert.equal(GraceLeftMs, 600_000 - StopMs);
+    assert.ok(Born < StopRequested && StopRequested < Died);
     assert.deepEqual(readTimeline(stage.scratch.log).signals('app'), [SIGTERM]);
+  });
+
+  evidence('leaves a message of the application there, and the evidence of its stop out', async (stage, log) => {
+    const script = `trap 'echo mine >>/dev/termination-log; exit 3' TERM; echo up; while :; do sleep 60 & wait $!; done`;
+    const container = start(stage, log, { command: ['sh', '-c', script] });
+    await waitFor('its trap is set', () => container.stdout().includes('up'));
+    await container.signal('SIGTERM');
+    assert.equal((await container.exit()).status, 3);
+    // It may be faster than init, whose line then follows.
+    assert.match(readFileSync(log, 'utf8'), /^mine\n(?:\{"Summary":"asked to stop .*\n)?$/);
+  });
+
+  evidence('has the name that its command gives it', async (stage, log) => {
+    const [program = '', ...options] = member(stage, 'app');
+    for (const name of ['My_App.2-', '.-.']) {
+      const copy = stage.scratch.path(name);
+      copyFileSync(program, copy);
+      writeFileSync(log, '');
+      const container = start(stage, log, { command: [copy, ...options] });
+      await waitForEvent(stage.scratch.log, 'app', 'Started');
+      const [command = 0] = childrenOf(await container.pid1());
+      assert.ok(send(command, 'SIGKILL'));
+      assert.equal((await container.exit()).status, 137);
+      const { Name, Summary } = readEvidence(log);
+      assert.deepEqual([Name, Summary], [nameFromCommand(copy), 'killed by an unknown sender, ended by SIGKILL']);
+      const line = JSON.parse(container.stderr());
+      assert.deepEqual([line.level, line.member, line.message, line.reason], ['error', Name, 'dead', 'killed']);
+      rmSync(stage.scratch.log);
+    }
   });
 
   describe('says who killed the command', { skip: whyNoCgroup('memory') ?? false }, () => {

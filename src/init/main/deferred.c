@@ -4,7 +4,7 @@
 #include "init.h"
 #include "oom.h"
 
-/* The supervisor records the end of the command in the platform's termination log: docs/observability.md. */
+/* Where the evidence is left: docs/observability.md. */
 static bool has_termination_log(void) { return access("/dev/termination-log", W_OK) == 0; }
 
 void defer_supervisor(struct init *init) {
@@ -36,13 +36,45 @@ static bool needs_supervisor(const struct event *event, const struct fallback *f
   }
 }
 
+/* NULL: the command lives. */
+static const struct event *find_end(const struct queue *queue) {
+  for (size_t i = queue->count; i > 0; i--) {
+    const struct event *event = &queue->events[i - 1];
+    if (event->kind == EV_EXITED || event->kind == EV_KILLED) return event;
+  }
+  return NULL;
+}
+
+/* The reason that the supervisor would give: `deathReasonOf` in `src/core/ends.ts`. */
+static const char *reason_of(const struct event *died, bool by_oom, bool is_stopped) {
+  bool by_signal = died->kind == EV_KILLED;
+  if (by_oom) return "oom";
+  if (by_signal && died->value == SIGKILL) return "killed";
+  if (is_stopped || (by_signal && died->value == SIGINT)) return "stopped";
+  return !by_signal && died->value == 0 ? "completed" : "error";
+}
+
 /*
- * A stop is recorded from its beginning, because the platform may kill the whole container before its end. An end
- * without a stop needs an explanation only after a KILL.
+ * Leaves the evidence of a stop, at its request and at its end: the platform may kill the whole container in between. An
+ * end without a stop needs an explanation only after a KILL.
  */
-static bool owes_evidence(const struct init *init) {
-  bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
-  return (stops || init->children.last_status == 128 + SIGKILL) && has_termination_log();
+static void leave_plain_evidence(struct init *init, const struct event *died) {
+  const struct event *asked = oldest_stop(&init->queue, &init->forwarding.fallback);
+  struct texts *texts = &init->reflexes.texts;
+  bool by_kill = died && died->kind == EV_KILLED && died->value == SIGKILL;
+  if ((!asked && !by_kill) || (!died && texts->length > 0) || !has_termination_log()) return;
+  struct plain_words plain = read_plain_words(&init->in);
+  bool by_oom = by_kill && count_oom_kills() > init->supervisor.oom_kills;
+  struct prepared_end end = {.stop_reason = ""};
+  struct ending ending = {.end = &end, .asked = asked, .died = died, .grace_ms = plain.grace_ms};
+  ending.status = ending.code = init->children.last_status;
+  if (by_kill) ending.killer = by_oom ? "OOM killer" : "an unknown sender";
+  if (died) strcpy(end.reason, reason_of(died, by_oom, asked));
+  if (died && died->kind == EV_KILLED) name_signal(end.signal, died->value);
+  if (asked) strcpy(end.stop_reason, asked->value == SIGINT ? "signal INT" : "signal TERM");
+  open_plain_texts(texts, &plain, init->queue.events, by_oom);
+  leave_evidence(texts, &ending);
+  if (by_kill) write_log(texts, &ending);
 }
 
 /* Without Node init says so once, and does what it can do alone. */
@@ -69,7 +101,7 @@ void attend_without_supervisor(struct init *init) {
   if (!supervisor->is_deferred) return;
   bool stops = has_unacknowledged_stop(&init->queue, &init->forwarding.fallback);
   bool has_roots = ended && children->child.id > 0;
-  bool needed = (has_roots && !stops) || owes_evidence(init);
+  bool needed = has_roots && !stops;
   for (size_t i = 0; i < init->queue.count; i++)
     needed = needed || needs_supervisor(&init->queue.events[i], &init->forwarding.fallback);
   if (needed) {
@@ -77,7 +109,9 @@ void attend_without_supervisor(struct init *init) {
     supervisor->heard_at = supervisor->gone_at = now_ms();
     if (init->node.lacks[0]) do_without(init);
     else supervisor->start_at = supervisor->gone_at;
-  } else if (ended && !has_roots) {
-    leave(init, children->last_status);
+    return;
   }
+  bool is_over = ended && !has_roots;
+  leave_plain_evidence(init, is_over ? find_end(&init->queue) : NULL);
+  if (is_over) leave(init, children->last_status);
 }

@@ -17,8 +17,9 @@ void set_texts(struct texts *texts, const struct operation *op) {
 bool are_texts_closable(const struct texts *texts) {
   static const size_t most[TEXT_WORDS] = {[TOMBSTONE] = TOMBSTONE_BYTES - CLOSING_BYTES, [EVIDENCE] = MAX_EVIDENCE_BYTES,
                                           [LOG_LINE] = CLOSING_BYTES, [ERROR_LINE] = CLOSING_BYTES};
+  if (!texts->text[TOMBSTONE]) return false;
   for (int i = TOMBSTONE; i < TEXT_WORDS; i++)
-    if (texts->length == 0 || strlen(texts->text[i]) > most[i]) return false;
+    if (strlen(texts->text[i]) > most[i]) return false;
   return true;
 }
 
@@ -55,6 +56,22 @@ static char *put_seconds(char *out, uint64_t ms) {
   return stpcpy(put_digits(out, (ms + 50) / 100 % 10, 1), " s");
 }
 
+/* The names of `src/core/signals.ts`. */
+void name_signal(char name[MAX_REASON_BYTES + 1], int number) {
+  enum { FIRST_REAL_TIME = 34 };
+  const char *word =
+      "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
+      "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS ";
+  char *end = stpcpy(name, "SIG");
+  if (number >= FIRST_REAL_TIME) {
+    end = stpcpy(end, number == MAX_SIGNAL ? "RTMAX" : number == FIRST_REAL_TIME ? "RTMIN" : "RTMIN+");
+    if (number > FIRST_REAL_TIME && number < MAX_SIGNAL) put_digits(end, (uint64_t)(number - FIRST_REAL_TIME), 1);
+    return;
+  }
+  for (; number > 1; number--) word += strcspn(word, " ") + 1;
+  *(char *)mempcpy(end, word, strcspn(word, " ")) = 0;
+}
+
 /* A text, and what it has before and behind each key, and around each word. */
 struct writer {
   char *at;
@@ -89,13 +106,14 @@ static void put_moment(struct writer *writer, const char *key, const struct even
 
 /* What tombstone and evidence have in common. */
 static void put_end(struct writer *writer, const struct ending *ending) {
-  put_word(writer, "Reason", ending->end->reason);
-  put_number(writer, "ExitCode", ending->status);
-  if (*ending->end->signal) put_word(writer, "Signal", ending->end->signal);
   if (ending->asked) {
     put_word(writer, "StopReason", ending->end->stop_reason);
     put_moment(writer, "StopRequested", ending->asked);
   }
+  if (!ending->died) return put_word(writer, "Unfinished", "ladder");
+  put_word(writer, "Reason", ending->end->reason);
+  put_number(writer, "ExitCode", ending->status);
+  if (*ending->end->signal) put_word(writer, "Signal", ending->end->signal);
   put_moment(writer, "Died", ending->died);
 }
 
@@ -114,7 +132,16 @@ void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const
 /* The words of `src/core/format/evidence.ts`. */
 static char *put_summary(char *out, const struct ending *ending) {
   int64_t deadline = deadline_of(ending);
-  if (ending->asked) {
+  const char *killer = ending->killer;
+  if (!ending->died) {
+    out = stpcpy(stpcpy(stpcpy(out, "asked to stop ("), ending->end->stop_reason), "): the command had not ended; ");
+    return stpcpy(out, "if nothing later is written it was killed from outside");
+  }
+  bool is_by_oom = strcmp(ending->end->reason, "oom") == 0;
+  bool is_stop = ending->asked && !is_by_oom;
+  if (killer && !is_stop) {
+    out = stpcpy(stpcpy(stpcpy(out, is_by_oom ? "killed by the " : "killed by "), killer), ", ");
+  } else if (is_stop) {
     out = put_seconds(stpcpy(out, "stopped in "), (uint64_t)(ending->died->at - ending->asked->at));
     out = stpcpy(stpcpy(stpcpy(out, " ("), ending->end->stop_reason), "): ");
   } else {
@@ -124,7 +151,8 @@ static char *put_summary(char *out, const struct ending *ending) {
   else out = put_digits(stpcpy(out, "exit code "), (uint64_t)ending->status, 1);
   if (ending->code != ending->status)
     out = put_digits(stpcpy(out, ", container's exit code "), (uint64_t)ending->code, 1);
-  if (ending->asked) out = stpcpy(out, ", not forced");
+  if (!is_stop) return out;
+  out = stpcpy(stpcpy(out, killer ? ", killed by " : ", not forced"), killer ? killer : "");
   if (deadline == NEVER) return out;
   return stpcpy(put_seconds(stpcpy(out, ", "), (uint64_t)(deadline - ending->died->at)), " of grace left");
 }
@@ -133,18 +161,43 @@ static char *put_evidence(char *out, const struct texts *texts, const struct end
   out = put_summary(stpcpy(out, "{\"Summary\":\""), ending);
   struct writer writer = {stpcpy(out, "\""), ",\"", "\":", "\""};
   put_end(&writer, ending);
-  put_number(&writer, "ContainerExitCode", ending->code);
-  if (ending->asked) put_number(&writer, "StopMs", ending->died->at - ending->asked->at);
-  if (deadline_of(ending) != NEVER) put_number(&writer, "GraceLeftMs", deadline_of(ending) - ending->died->at);
+  if (ending->died) {
+    put_number(&writer, "ContainerExitCode", ending->code);
+    if (ending->killer) put_word(&writer, "ForcedBy", ending->killer);
+    if (ending->asked) put_number(&writer, "StopMs", ending->died->at - ending->asked->at);
+    if (deadline_of(ending) != NEVER) put_number(&writer, "GraceLeftMs", deadline_of(ending) - ending->died->at);
+  }
   put(&writer, ",");
   put(&writer, texts->text[EVIDENCE]);
   put(&writer, "}");
   return writer.at;
 }
 
+void open_plain_texts(struct texts *texts, const struct plain_words *plain, const struct event *born, bool by_oom) {
+  enum { EVIDENCE_BYTES = 1024 };
+  char *words = texts->words, *line = words + EVIDENCE_BYTES;
+  struct writer writer = {stpcpy(words, "\"Version\":1"), ",\"", "\":", "\""};
+  put_word(&writer, "Name", plain->name);
+  put_word(&writer, "Role", "main");
+  if (plain->session) put_word(&writer, "Session", plain->session);
+  if (plain->grace_ms != NEVER) put_number(&writer, "GraceMs", plain->grace_ms);
+  put_number(&writer, "Restarts", 0);
+  put_number(&writer, "OomKills", by_oom);
+  put_moment(&writer, "Born", born);
+  writer.at = line;
+  put(&writer, plain->logs_text ? " error " : "{\"level\":\"error\",\"message\":\"dead\",\"member\":\"");
+  put(&writer, plain->name);
+  put(&writer, plain->logs_text ? ": dead" : "\"");
+  texts->length = EVIDENCE_BYTES;
+  texts->text[EVIDENCE_PATH] = "/dev/termination-log";
+  texts->text[EVIDENCE_IS_MADE] = texts->text[LOG_LINE] = line + strlen(line);
+  texts->text[EVIDENCE] = words;
+  texts->text[ERROR_LINE] = line;
+}
+
 /* A command that has failed by itself: its exit code says all that init knows. */
 static bool has_failed(const struct ending *ending) {
-  return !ending->asked && strcmp(ending->end->reason, "error") == 0;
+  return ending->died && !ending->asked && strcmp(ending->end->reason, "error") == 0;
 }
 
 bool leave_evidence(const struct texts *texts, const struct ending *ending) {
@@ -154,16 +207,17 @@ bool leave_evidence(const struct texts *texts, const struct ending *ending) {
   if (!*path) return true;
   if (!has_failed(ending)) end = stpcpy(put_evidence(text, texts, ending), "\n");
   int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (is_made ? O_CREAT : 0);
+  if (!ending->died) flags |= O_APPEND;
   int fd = open(path, flags, 0644);
   if (fd == -1) return !is_made; /* there is no file for us: nothing is owed */
-  bool is_left = leave_message(fd, text, (size_t)(end - text), false);
+  bool is_left = leave_message(fd, text, (size_t)(end - text), !ending->died);
   close(fd);
   return is_left;
 }
 
 bool write_log(const struct texts *texts, const struct ending *ending) {
   char text[MAX_SAID_BYTES], time[40], summary[256];
-  const char *open = texts->text[has_failed(ending) ? ERROR_LINE : LOG_LINE];
+  const char *open = texts->text[has_failed(ending) || ending->killer ? ERROR_LINE : LOG_LINE];
   bool is_json = *open == '{';
   struct writer writer = {text, " ", "=", ""};
   if (!*open) return true;

@@ -147,7 +147,7 @@ void end_as_prepared(struct init *init) {
   /* Peers hear first: the end is a fact, whatever becomes of the tombstone. */
   make_notice(notice, init->self.host_id, end->final ? ENDS_FOR_GOOD : *prelude ? ENDS_AS_ASKED : ENDS);
   notify_peers(&init->liveness, notice, NOTICE_BYTES);
-  if (!replace_tombstone(reflexes->texts.text[TOMBSTONE_PATH], init->self.host_id, tombstone)) return;
+  if (!replace_tombstone(reflexes->texts.words, init->self.host_id, tombstone)) return;
   if (leaves && leave_evidence(&reflexes->texts, &ending) && write_log(&reflexes->texts, &ending))
     leave(init, ending.code);
   if (*prelude || is_killed) return;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "frame.h"
+#include "start.h"
 #include "system.h"
 
 struct init;
@@ -25,9 +26,9 @@ enum { TOMBSTONE_PATH, EVIDENCE_PATH, EVIDENCE_IS_MADE, TOMBSTONE, EVIDENCE, LOG
 
 /* The records of the member without their ends. */
 struct texts {
-  size_t length; /* 0: there are none */
+  size_t length; /* how much of `words` is in use; 0: there are no texts */
   char *words;   /* MAX_TEXTS_BYTES: those of the operation */
-  char *text[TEXT_WORDS];
+  const char *text[TEXT_WORDS]; /* TOMBSTONE: NULL for a plain command, which has none */
 };
 
 /* Ends of the command that need no decision, and what init then does. */
@@ -63,12 +64,17 @@ struct reflexes {
 /* An end that has come. `status`: of the command. `code`: of the container. */
 struct ending {
   const struct prepared_end *end;
-  const struct event *asked, *died; /* asked: the first event of the stop; NULL: there was none */
+  const struct event *asked, *died; /* asked: the first event of the stop; NULL: there was none; died: not yet */
+  const char *killer;               /* what has ended it by KILL; NULL: nothing */
   int status, code;
   int64_t grace_ms;
 };
 
 void set_texts(struct texts *texts, const struct operation *op);
+/* The open texts of a plain command, as the supervisor would have left them. `by_oom`: the OOM killer has ended it. */
+void open_plain_texts(struct texts *texts, const struct plain_words *plain, const struct event *born, bool by_oom);
+/* `SIGTERM`, `SIGRTMIN+3` */
+void name_signal(char name[MAX_REASON_BYTES + 1], int number);
 /* Whether there are texts, with room for their ends. */
 bool are_texts_closable(const struct texts *texts);
 void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending);

@@ -84,14 +84,14 @@ bool logs_little(const char *level) { return is_among(level, "warn error"); }
 
 static bool is_quiet_time(const char *text) { return is_among(text, "never") || is_grace(text); }
 
-enum { GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, SLEEP_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
+enum { NAME_FLAG = 0, GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, SLEEP_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
 
 static const struct {
   char flag[17];
   bool (*is_simple)(const char *);
   const char *values; /* in place of is_simple */
 } simple_flags[SIMPLE_FLAGS] = {
-    {"--name", is_name, NULL},
+    [NAME_FLAG] = {"--name", is_name, NULL},
     {"--role", NULL, "main"},
     {"--restart-policy", NULL, "Never OnFailure Always"},
     [GRACE_FLAG] = {"--grace-period", is_grace, NULL},
@@ -206,6 +206,34 @@ struct plain_form read_plain_form(const struct inherited *in) {
   form.forwards_first_stop = is_solo && !drains;
   if (grace) form.grace_ms = duration_ms(grace);
   return form;
+}
+
+/* As `nameFromCommand` in `src/config/notation/values.ts`. */
+static void name_from_command(char name[64], const char *command) {
+  const char *slash = strrchr(command, '/');
+  size_t length = 0;
+  for (const char *at = slash ? slash + 1 : command; *at && length < 63; at++) {
+    char letter = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+    bool is_plain = (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+    if (is_plain || length > 0) name[length++] = is_plain ? letter : '-';
+  }
+  while (length > 0 && name[length - 1] == '-') length--;
+  name[length] = 0;
+  if (length == 0) strcpy(name, "main");
+}
+
+struct plain_words read_plain_words(const struct inherited *in) {
+  struct given given = {{NULL}, {NULL}};
+  struct plain_words plain = {.grace_ms = in->form.grace_ms, .logs_text = isatty(STDERR_FILENO)};
+  int at = in->argc > 1 && strcmp(in->argv[1], "run") == 0 ? 2 : 1;
+  take_environment(in->env, &given, false);
+  while (in->drop_in.as == AS_SEXTON && at < in->form.command && take_simple_flag(in, &at, &given)) {}
+  const char *name = given.values[NAME_FLAG], *format = given.values[FORMAT_FLAG];
+  if (name) strcpy(plain.name, name);
+  else name_from_command(plain.name, in->argv[in->form.command]);
+  plain.session = given.values[SESSION_FLAG] ? given.values[SESSION_FLAG] : value_of(in->env, "SEXTON_POD_UID=");
+  if (format) plain.logs_text = format[0] == 't';
+  return plain;
 }
 
 void tell_why_supervised(const struct inherited *in) {

@@ -59,6 +59,16 @@ bool is_configured(char *const *env);
 /* Whether only warnings and errors are to be logged. */
 bool logs_little(const char *level);
 struct plain_form read_plain_form(const struct inherited *in);
+
+/* What the evidence of a plain command says of it, and how it would log. */
+struct plain_words {
+  char name[64];
+  const char *session; /* NULL: none */
+  int64_t grace_ms;    /* NEVER: none */
+  bool logs_text;
+};
+
+struct plain_words read_plain_words(const struct inherited *in);
 /* By the name `sexton-plain`: prints what needs a supervisor for this command line, as `sexton explain` asks. */
 _Noreturn void tell_why_supervised(const struct inherited *in);
 /* Finds Node and the bundle, or fills `lacks`. */
@@ -77,7 +87,8 @@ const char *search_path(char *const *env);
 bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
 /*
  * Makes this text the content of the termination log. What the application has written there stays, without the line of
- * sexton before it; while its message `may_grow`, both stay. False: the file cannot be written.
+ * sexton before it. While its message `may_grow`, the descriptor is one that appends, and an empty file alone is written.
+ * False: the file cannot be written.
  */
 bool leave_message(int fd, const char *text, size_t length, bool may_grow);
 /* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */

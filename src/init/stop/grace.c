@@ -6,7 +6,7 @@ enum { PATIENCE_MS = 5000, GAP_MS = 500, BEHIND_MS = 1000, LAST_MS = 200 };
 
 bool is_stop(const struct fallback *fallback, int number) { return fallback->stops >> (number - 1) & 1; }
 
-static const struct event *oldest_stop(const struct queue *queue, const struct fallback *fallback) {
+const struct event *oldest_stop(const struct queue *queue, const struct fallback *fallback) {
   for (size_t i = 0; i < queue->count; i++) {
     const struct event *event = &queue->events[i];
     if (event->kind == EV_SIGNAL && is_stop(fallback, event->value)) return event;

@@ -30,6 +30,8 @@ struct grace {
 };
 
 bool is_stop(const struct fallback *fallback, int number);
+/* The oldest stop request that the supervisor has not acknowledged; NULL: there is none. */
+const struct event *oldest_stop(const struct queue *queue, const struct fallback *fallback);
 /* Whether a stop request waits in the queue that the supervisor has not acknowledged. */
 bool has_unacknowledged_stop(const struct queue *queue, const struct fallback *fallback);
 /* Whether a stop request was passed on at once that the supervisor has not acknowledged. */
