@@ -13,7 +13,7 @@
 #include "init.h"
 
 /* The variables of the command, in place of inherited ones. */
-static const char *const variables[] = {"NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID="};
+static const char variables[][16] = {"NOTIFY_SOCKET=", "WATCHDOG_USEC=", "WATCHDOG_PID="};
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
 enum {

@@ -207,6 +207,7 @@ bool leave_evidence(const struct texts *texts, const struct ending *ending) {
   if (!*path) return true;
   if (!has_failed(ending)) end = stpcpy(put_evidence(text, texts, ending), "\n");
   int flags = O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | (is_made ? O_CREAT : 0);
+  if (!ending->died) flags |= O_APPEND;
   int fd = open(path, flags, 0644);
   if (fd == -1) return !is_made; /* there is no file for us: nothing is owed */
   bool is_left = leave_message(fd, text, (size_t)(end - text), !ending->died);
@@ -216,15 +217,15 @@ bool leave_evidence(const struct texts *texts, const struct ending *ending) {
 
 bool write_log(const struct texts *texts, const struct ending *ending) {
   char text[MAX_SAID_BYTES], time[40], summary[256];
-  const char *open = texts->text[has_failed(ending) || ending->killer ? ERROR_LINE : LOG_LINE];
-  bool is_json = *open == '{';
+  const char *line = texts->text[has_failed(ending) || ending->killer ? ERROR_LINE : LOG_LINE];
+  bool is_json = *line == '{';
   struct writer writer = {text, " ", "=", ""};
-  if (!*open) return true;
+  if (!*line) return true;
   put_summary(summary, ending);
   strcpy(put_time(time, ending->died) - BELOW_MS, "Z");
   if (is_json) writer = (struct writer){text, ",\"", "\":", "\""};
   else put(&writer, time + AT_HOUR);
-  put(&writer, open);
+  put(&writer, line);
   put_word(&writer, "reason", ending->end->reason);
   put_number(&writer, "exitCode", ending->status);
   put_number(&writer, "containerExitCode", ending->code);

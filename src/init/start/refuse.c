@@ -41,10 +41,12 @@ bool leave_message(int fd, const char *text, size_t length, bool may_grow) {
   size_t size = (size_t)read, own = 0;
   bool is_ours = size >= sizeof OURS - 1 && memcmp(there, OURS, sizeof OURS - 1) == 0;
   const char *line_end = memchr(there, '\n', size);
-  if (size > 0 && !is_ours) return true;
+  if (size > 0 && (!is_ours || may_grow)) return true;
+  /* The application may have written since: nothing of it is overwritten or cut off. */
+  if (may_grow) return write(fd, text, length) == (ssize_t)length;
   if (line_end) own = (size_t)(line_end + 1 - there);
   if (own > 0 && own < size) {
-    if (may_grow || size == sizeof there) return true;
+    if (size == sizeof there) return true;
     text = there + own;
     length = size - own;
   }

@@ -103,7 +103,8 @@ const char *search_path(char *const *env);
 bool next_place(const char **path, const char *file, char out[MAX_PATH_BYTES]);
 /*
  * Makes this text the content of the termination log. What the application has written there stays, without the line of
- * sexton before it; while its message `may_grow`, both stay. False: the file cannot be written.
+ * sexton before it. While its message `may_grow`, the descriptor is one that appends, and an empty file alone is written.
+ * False: the file cannot be written.
  */
 bool leave_message(int fd, const char *text, size_t length, bool may_grow);
 /* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
