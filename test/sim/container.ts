@@ -160,6 +160,7 @@ export class Container {
   #vigil: Vigil | undefined;
   #isBinding = false;
   #isStarting = false;
+  #hasCommitted = false;
   #nap: Nap | undefined;
 
   readonly #supervisorOf: SupervisorOf;
@@ -380,6 +381,7 @@ export class Container {
   commit({ ack, memo, commands }: Commit, state: State): void {
     if (this.isAlone) this.world.count('alone and back');
     this.isAlone = false;
+    this.#hasCommitted = true;
     this.#starts.commit(this.world.agenda.monoMs);
     const text = memo ?? this.memo?.text;
     if (text !== undefined) this.memo = { text, state };
@@ -434,6 +436,11 @@ export class Container {
     const nap = this.#nap;
     const wake = (): void => (this.#nap === nap ? this.wake('the time') : undefined);
     if (this.dueMs !== undefined) agenda.at(Math.ceil(this.dueMs + agenda.bootAtMs), this.actor, wake);
+  }
+
+  /** A supervisor runs that may act on what has happened. */
+  get hasDecided(): boolean {
+    return this.brain !== undefined && this.#hasCommitted;
   }
 
   get isAsleep(): boolean {
@@ -579,6 +586,7 @@ export class Container {
     this.reflexes.expire(this.dueMs);
     this.dueMs = undefined;
     this.#isStarting = true;
+    this.#hasCommitted = false;
     agenda.in(Math.ceil(bootMs / 2) + this.world.dice.int(bootMs), this.actor, () => {
       this.#isStarting = false;
       if (agenda.nowMs < this.starvedUntilMs) {

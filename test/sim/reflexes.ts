@@ -104,11 +104,18 @@ export class SimReflexes {
   /** Until when these events start no supervisor, CLOCK_MONOTONIC; undefined: they do. */
   preparedUntil(queue: readonly Queued[]): number | undefined {
     const [first] = queue;
-    const { ends = [], signal, patienceMs = 0 } = this.#ends?.command ?? {};
-    if (first === undefined || !this.#container.isAsleep || !this.#holds(first.atMs)) return undefined;
+    const { patienceMs = 0 } = this.#ends?.command ?? {};
+    return first !== undefined && this.#container.isAsleep && this.#isPrelude(queue)
+      ? first.atMs + patienceMs
+      : undefined;
+  }
+
+  #isPrelude(queue: readonly Queued[]): boolean {
+    const [first] = queue;
+    const { ends = [], signal } = this.#ends?.command ?? {};
+    if (first === undefined || !this.#holds(first.atMs)) return false;
     const prelude = preludeOf(queue, signal);
-    const isBegun = prelude !== undefined && ends.some((end) => end.prelude.startsWith(prelude));
-    return isBegun ? first.atMs + patienceMs : undefined;
+    return prelude !== undefined && ends.some((end) => end.prelude.startsWith(prelude));
   }
 
   /** How long a change starts no supervisor: the notice of a main follows, and behind it the stop request of the pod. */
@@ -153,13 +160,13 @@ export class SimReflexes {
     if (!parsed.ok) throw new Error(`init writes a tombstone that cannot be read: ${parsed.why}`);
     world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
     // Init sees that its own file has changed in its next turn only.
-    const { hasSupervisor } = this.#container;
+    const { hasDecided } = this.#container;
     world.volume.put(member.name, new Content(text));
     world.laws.onTombstoneWritten(this.#container, parsed.tombstone, true);
     this.writtenDeadlineMs = parsed.tombstone.Deadline;
     this.#compareEnd(left.state, closing, parsed.tombstone);
     const leavesWith = end.code === 'same' ? status : end.code;
-    if (!hasSupervisor && leavesWith !== undefined) {
+    if (!hasDecided && leavesWith !== undefined) {
       world.count('left as prepared');
       this.evidence = closedMessage(texts.evidence, closing);
       this.#container.end(leavesWith, 'left');
@@ -168,14 +175,13 @@ export class SimReflexes {
   }
 
   #endFor(how: number): PreparedEnd | undefined {
-    const { queue, isAsleep, world } = this.#container;
-    const { ends = [], signal, patienceMs = 0 } = this.#ends?.command ?? {};
+    const { queue, hasDecided, world } = this.#container;
+    const { ends = [], signal } = this.#ends?.command ?? {};
     const { monoMs } = world.agenda;
     const sinceMs = queue[0]?.atMs ?? monoMs;
     const prelude = preludeOf(queue, signal);
     if (prelude === undefined || !this.#holds(sinceMs) || !this.#holds(monoMs)) return undefined;
-    const isInTime = isAsleep && monoMs <= sinceMs + patienceMs && monoMs >= (queue.at(-1)?.atMs ?? 0);
-    if (prelude !== '' && !isInTime) return undefined;
+    if (prelude !== '' && (hasDecided || monoMs < (queue.at(-1)?.atMs ?? 0))) return undefined;
     return ends.find((end) => end.prelude === prelude && end.from <= how && how <= end.to);
   }
 
@@ -228,8 +234,7 @@ export class SimReflexes {
   takeHold(): number | undefined {
     const { queue, world } = this.#container;
     const { command, state } = this.#heard ?? {};
-    const untilMs = this.preparedUntil(queue);
-    if (command?.holds !== true || untilMs === undefined || world.agenda.monoMs >= untilMs) return undefined;
+    if (command?.holds !== true || !this.#isPrelude(queue) || this.#container.hasDecided) return undefined;
     if (queue.length !== 1 || queue[0]?.event.type !== 'signal' || !this.#haveAllEnded(command)) return undefined;
     this.endedFrom = state;
     world.count('held until the mains had ended');

@@ -51,11 +51,11 @@ void read_notices(struct init *init) {
   drop_contacts(&init->contacts);
 }
 
-/* Whether the only event is a stop request that is held, every main has ended, and no supervisor is awake to see it. */
+/* Whether the only event is a stop request that is held, every main has ended, and no supervisor has seen it. */
 static bool is_hold_over(struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   bool is_held = reflexes->holds && init->queue.count == 1 && init->queue.events[0].kind == EV_SIGNAL;
-  return is_held && is_ahead(prepared_until(init)) && have_all_ended(reflexes);
+  return is_held && is_prelude(init) && !has_decided(init) && have_all_ended(reflexes);
 }
 
 /* Whether as many mains as needed are gone for good. */

@@ -11,6 +11,13 @@ bool holds_at(const struct init *init, int64_t at) {
   return at > init->reflexes.committed_at && at < init->reflexes.until && at < init->supervisor.watch.due;
 }
 
+/* A supervisor that has not committed yet has decided nothing. */
+bool has_decided(const struct init *init) {
+  const struct supervisor *supervisor = &init->supervisor;
+  bool is_leaving = init->sleep.is_asleep || init->sleep.is_parting;
+  return supervisor->pid > 0 && supervisor->committed && !is_leaving;
+}
+
 bool have_all_ended(const struct reflexes *reflexes) { return reflexes->final + reflexes->ended == reflexes->count; }
 
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how) {
@@ -103,18 +110,21 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
  */
 enum { NOTICE_MS = 20, REQUEST_MS = 500 };
 
-int64_t prepared_until(struct init *init) {
+bool is_prelude(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   const struct queue *queue = &init->queue;
   char prelude[MAX_PRELUDE + 1];
-  if (!init->sleep.is_asleep || !find_child(&init->children, reflexes->end_child)) return NEVER;
-  if (queue->count == 0) {
-    if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
-    return init->sleep.fired_at + (reflexes->holds && have_all_ended(reflexes) ? REQUEST_MS : NOTICE_MS);
-  }
-  if (!holds_at(init, queue->events[0].at) || !read_prelude(reflexes, queue, queue->count, prelude)) return NEVER;
-  if (!find_end(reflexes, prelude, -1)) return NEVER;
-  return queue->events[0].at + reflexes->patience_ms;
+  if (queue->count == 0 || reflexes->end_child == 0 || reflexes->end_child != init->children.child.id) return false;
+  return holds_at(init, queue->events[0].at) && read_prelude(reflexes, queue, queue->count, prelude) &&
+         find_end(reflexes, prelude, -1);
+}
+
+int64_t prepared_until(const struct init *init) {
+  const struct reflexes *reflexes = &init->reflexes;
+  if (!init->sleep.is_asleep || reflexes->end_child == 0 || reflexes->end_child != init->children.child.id) return NEVER;
+  if (init->queue.count > 0) return is_prelude(init) ? init->queue.events[0].at + reflexes->patience_ms : NEVER;
+  if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
+  return init->sleep.fired_at + (reflexes->holds && have_all_ended(reflexes) ? REQUEST_MS : NOTICE_MS);
 }
 
 void end_as_prepared(struct init *init) {
@@ -123,9 +133,8 @@ void end_as_prepared(struct init *init) {
   const struct child *child = find_child(&init->children, reflexes->end_child);
   char tombstone[TOMBSTONE_BYTES], notice[NOTICE_BYTES], prelude[MAX_PRELUDE + 1];
   if (!child || !child->exited || init->supervisor.abandoned > 0) return;
-  /* The end and its prelude must be all that has happened, and unsent: a supervisor that sleeps reads no more. */
-  bool is_asleep = init->sleep.is_asleep;
-  if (queue->count == 0 || (queue->sent > 0 && !is_asleep)) return;
+  /* The end and its prelude must be all that has happened, and no supervisor may have begun to act on them. */
+  if (queue->count == 0 || (queue->sent > 0 && has_decided(init))) return;
   if (!read_prelude(reflexes, queue, queue->count - 1, prelude)) return;
   struct event *event = &queue->events[queue->count - 1];
   bool is_killed = event->kind == EV_KILLED && !event->flag;
@@ -133,13 +142,13 @@ void end_as_prepared(struct init *init) {
   if (!holds_at(init, queue->events[0].at) || !holds_at(init, event->at)) return;
   if (*prelude && event->at < event[-1].at) return;
   /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
-  if (*prelude && (!is_asleep || event->at > queue->events[0].at + reflexes->patience_ms)) return;
+  if (*prelude && has_decided(init)) return;
   const struct prepared_end *end = find_end(reflexes, prelude, is_killed ? SIGNAL_EXIT + event->value : event->value);
   if (!end || !are_texts_closable(&reflexes->texts) || !are_roots_gone(init)) return;
   reflexes->end_child = reflexes->mains_child = 0;
   event->wall = wall_at(event->at);
   int status = is_killed ? 128 + event->value : event->value;
-  bool leaves = end->leaves_with != STAYS && (init->supervisor.pid == 0 || is_asleep);
+  bool leaves = end->leaves_with != STAYS && !has_decided(init);
   struct ending ending = {.end = end, .asked = *prelude ? queue->events : NULL, .died = event, .status = status};
   ending.code = end->leaves_with == CODE_OF_COMMAND ? status : end->leaves_with;
   ending.grace_ms = grace_ms(&init->orders);

@@ -81,9 +81,13 @@ void set_prepared_ends(struct reflexes *reflexes, const struct operation *op);
 /* Carries out the prepared end that covers what was just reaped: "Prepared ends" in protocol.md. */
 void end_as_prepared(struct init *init);
 /* Until when the queue starts no supervisor, because it is the prelude of a prepared end; NEVER: it starts one. */
-int64_t prepared_until(struct init *init);
+int64_t prepared_until(const struct init *init);
+/* Whether the queue is the prelude of a prepared end. */
+bool is_prelude(const struct init *init);
 /* Whether a reflex holds for a moment: after the commit that it was made with, and before the next one is due. */
 bool holds_at(const struct init *init, int64_t at);
+/* Whether a supervisor runs that may act on what has happened. */
+bool has_decided(const struct init *init);
 /* Whether every main has ended, in this stop or for good. */
 bool have_all_ended(const struct reflexes *reflexes);
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);
