@@ -38,7 +38,7 @@ export function buildInit(outFile: string, options: BuildInitOptions = {}): Buil
 }
 
 /** The rooms of init, from the ground up. A file includes the headers of every room by their names alone. */
-export const ROOMS = ['system', 'start', 'children', 'supervisor', 'stop', 'reflex', 'main'].map((room) => {
+export const ROOMS = ['system', 'start', 'children', 'supervisor', 'orders', 'main'].map((room) => {
   return join(import.meta.dirname, room);
 });
 

@@ -1,4 +1,4 @@
-/** How init closes the open texts: `src/init/reflex/closing.c` in TypeScript. */
+/** How init closes the open texts: `src/init/orders/closing.c` in TypeScript. */
 import { type ChildExit, statusOf } from '../../src/core/exit.ts';
 import { seconds } from '../../src/core/format/evidence.ts';
 import { padded } from '../../src/core/format/tombstone.ts';

@@ -949,7 +949,7 @@ export class Container {
   }
 }
 
-/** What init does before any supervisor says: `begin_orders` in `src/init/stop/orders.c`. */
+/** What init does before any supervisor says: `begin_orders` in `src/init/orders/orders.c`. */
 function firstOrders(config: Member['config'], startedAtMs: number): Orders {
   const now = { mono: startedAtMs, wall: '0' };
   const state = initialState({ hostId: '', bootId: '', startedAtMs, now, solo: config.solo });

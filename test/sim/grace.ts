@@ -1,4 +1,4 @@
-/** Init's own stops, as in `src/init/stop/orders.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
+/** Init's own stops, as in `src/init/orders/orders.c` and the end of `alone.c`. CLOCK_MONOTONIC; infinity is never. */
 import type { Order, Orders } from '../../src/core/orders.ts';
 import type { Queued } from './container.ts';
 

@@ -1,4 +1,4 @@
-/** Reflexes, as `src/init/reflex/mains.c` has them: what a supervisor has left behind, done by init at every chance. */
+/** Reflexes, as `src/init/orders/mains.c` has them: what a supervisor has left behind, done by init at every chance. */
 import { isDeepStrictEqual } from 'node:util';
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
@@ -291,11 +291,11 @@ function momentOf({ event, atMs, wall }: Queued, at: Instant): Instant {
   return event.type === 'ordered' ? { mono: atMs, wall } : instantAt(at, atMs);
 }
 
-/** As in `src/init/reflex/prepared-end.c`. */
+/** As in `src/init/orders/prepared-end.c`. */
 const NOTICE_MS = 20;
 const REQUEST_MS = 500;
 
-/** As `read_prelude` in `src/init/reflex/prepared-end.c`; undefined: one of them is in no prelude. */
+/** As `read_prelude` in `src/init/orders/prepared-end.c`; undefined: one of them is in no prelude. */
 function preludeOf(queue: readonly Queued[], signal: number | undefined): string | undefined {
   let prelude = '';
   for (const { event, isOnce } of queue) {

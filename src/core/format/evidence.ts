@@ -246,7 +246,7 @@ function whyNever({ StopReason }: Pick<Evidence, 'StopReason'>, history: readonl
   return StopReason === undefined ? 'there was nothing to do any more' : `stopped before (${StopReason})`;
 }
 
-/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/reflex/closing.c` writes it. */
+/** `40 ms`, `4.2 s`, `23 s`, `130 s`; of whole milliseconds as `src/init/orders/closing.c` writes it. */
 export function seconds(ms: number): string {
   if (ms < 0) return `-${seconds(-ms)}`;
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -5,9 +5,8 @@
  *   system      clock, signal mask, descriptors, /proc, stderr; frames and the queue of events; the first instructions
  *   start       whether the command starts at once; tini, dumb-init and kubexit; how Node is found; refusals
  *   children    the application, its terminal, helpers of probes and hooks, adopted processes
- *   supervisor  its start, connection, watchdog and sleep; the directory of the members
- *   stop        signals, the grace period without a supervisor, the end of init
- *   reflex      prepared ends and their texts, the end with the mains, the liveness socket
+ *   supervisor  its start, connection, watchdog and sleep; the directory of the members, and the sockets to them
+ *   orders      what init does by itself: signals, stops, the end with the mains, prepared ends and their texts
  *   main        commits, what was reaped, the deferred supervisor, and the loop
  */
 #pragma once
@@ -16,9 +15,9 @@
 
 #include "children.h"
 #include "deferred.h"
+#include "orders.h"
 #include "reflex.h"
 #include "start.h"
-#include "stop.h"
 #include "supervisor.h"
 
 struct self {

@@ -184,3 +184,22 @@ void wake(struct init *init, const char *why);
 bool has_gone_to_sleep(struct init *init);
 /* Takes what the poll has found of the contacts, before a commit can change them. */
 void take_contacts(struct init *init, const struct pollfd *polled);
+
+/* liveness.c */
+enum { MAX_PEERS = 512 };
+
+struct liveness {
+  int listener; /* -1: there is none */
+  size_t count, limit;
+  int64_t accept_at; /* out of descriptors until then; NEVER: not so */
+  int *peers;        /* their connections */
+};
+
+/* Listens at this path, and follows no link in the place of its directory. */
+void listen_at(struct liveness *liveness, const char *path);
+/* Puts the listener at `polled[at]` and the connections behind it, and returns where these end. */
+size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at);
+/* Takes this many connections behind `polled[at]`, and then the listener. */
+void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count);
+/* Sends to every connection that takes it at once. */
+void notify_peers(const struct liveness *liveness, const char *bytes, size_t length);

@@ -99,22 +99,3 @@ void read_notices(struct init *init);
 /* The moment to signal the command, because as many mains as are needed are gone; NEVER: they are not. */
 int64_t ends_with_mains_at(struct init *init);
 void end_with_mains(struct init *init);
-
-/* liveness.c */
-enum { MAX_PEERS = 512 };
-
-struct liveness {
-  int listener; /* -1: there is none */
-  size_t count, limit;
-  int64_t accept_at; /* out of descriptors until then; NEVER: not so */
-  int *peers;        /* their connections */
-};
-
-/* Listens at this path, and follows no link in the place of its directory. */
-void listen_at(struct liveness *liveness, const char *path);
-/* Puts the listener at `polled[at]` and the connections behind it, and returns where these end. */
-size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at);
-/* Takes this many connections behind `polled[at]`, and then the listener. */
-void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count);
-/* Sends to every connection that takes it at once. */
-void notify_peers(const struct liveness *liveness, const char *bytes, size_t length);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "reflex.h"
+#include "supervisor.h"
 
 enum { ACCEPT_PAUSE_MS = 1000 };
 
