@@ -47,7 +47,10 @@ export function closedEvidence(open: string, closing: Closing): string {
   const whole = code === status ? own : `${own}, container's exit code ${code}`;
   const StopMs = asked === undefined ? undefined : died.mono - asked.mono;
   const GraceLeftMs = deadlineMs === undefined ? undefined : deadlineMs - died.mono;
-  const left = GraceLeftMs === undefined ? '' : `, ${seconds(GraceLeftMs)} of grace left`;
+  const left =
+    GraceLeftMs === undefined
+      ? ''
+      : `, ${seconds(Math.abs(GraceLeftMs))} ${GraceLeftMs < 0 ? 'over its grace' : 'of grace left'}`;
   const Summary =
     StopMs === undefined
       ? `ended by itself, ${whole}`

@@ -56,22 +56,6 @@ static char *put_seconds(char *out, uint64_t ms) {
   return stpcpy(put_digits(out, (ms + 50) / 100 % 10, 1), " s");
 }
 
-/* The names of `src/core/signals.ts`. */
-void name_signal(char name[MAX_REASON_BYTES + 1], int number) {
-  enum { FIRST_REAL_TIME = 34 };
-  const char *word =
-      "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
-      "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS ";
-  char *end = stpcpy(name, "SIG");
-  if (number >= FIRST_REAL_TIME) {
-    end = stpcpy(end, number == MAX_SIGNAL ? "RTMAX" : number == FIRST_REAL_TIME ? "RTMIN" : "RTMIN+");
-    if (number > FIRST_REAL_TIME && number < MAX_SIGNAL) put_digits(end, (uint64_t)(number - FIRST_REAL_TIME), 1);
-    return;
-  }
-  for (; number > 1; number--) word += strcspn(word, " ") + 1;
-  *(char *)mempcpy(end, word, strcspn(word, " ")) = 0;
-}
-
 /* A text, and what it has before and behind each key, and around each word. */
 struct writer {
   char *at;
@@ -95,7 +79,8 @@ static void put_word(struct writer *writer, const char *key, const char *word) {
 
 static void put_number(struct writer *writer, const char *key, int64_t number) {
   put_key(writer, key);
-  writer->at = put_digits(writer->at, (uint64_t)number, 1);
+  if (number < 0) put(writer, "-");
+  writer->at = put_digits(writer->at, (uint64_t)(number < 0 ? -number : number), 1);
 }
 
 static void put_moment(struct writer *writer, const char *key, const struct event *event) {
@@ -154,7 +139,9 @@ static char *put_summary(char *out, const struct ending *ending) {
   if (!is_stop) return out;
   out = stpcpy(stpcpy(out, killer ? ", killed by " : ", not forced"), killer ? killer : "");
   if (deadline == NEVER) return out;
-  return stpcpy(put_seconds(stpcpy(out, ", "), (uint64_t)(deadline - ending->died->at)), " of grace left");
+  int64_t left = deadline - ending->died->at;
+  out = put_seconds(stpcpy(out, ", "), (uint64_t)(left < 0 ? -left : left));
+  return stpcpy(out, left < 0 ? " over its grace" : " of grace left");
 }
 
 static char *put_evidence(char *out, const struct texts *texts, const struct ending *ending) {

@@ -66,8 +66,6 @@ struct ending {
 void set_texts(struct texts *texts, const struct operation *op);
 /* The open texts of a plain command, as the supervisor would have left them. `by_oom`: the OOM killer has ended it. */
 void open_plain_texts(struct texts *texts, const struct plain_words *plain, const struct event *born, bool by_oom);
-/* `SIGTERM`, `SIGRTMIN+3` */
-void name_signal(char name[MAX_REASON_BYTES + 1], int number);
 /* Whether there are texts, with room for their ends. */
 bool are_texts_closable(const struct texts *texts);
 void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending);

@@ -117,16 +117,12 @@ static int exit_code_of(const char *text) {
 
 /* The number of a signal that tini knows by this name; 0: there is none. */
 static int parent_signal_of(const char *name) {
-  static const char names[][7] = {
-      [SIGHUP] = "HUP",     [SIGINT] = "INT",       [SIGQUIT] = "QUIT", [SIGILL] = "ILL",   [SIGTRAP] = "TRAP",
-      [SIGABRT] = "ABRT",   [SIGBUS] = "BUS",       [SIGFPE] = "FPE",   [SIGKILL] = "KILL", [SIGUSR1] = "USR1",
-      [SIGSEGV] = "SEGV",   [SIGUSR2] = "USR2",     [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
-      [SIGCHLD] = "CHLD",   [SIGCONT] = "CONT",     [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP", [SIGTTIN] = "TTIN",
-      [SIGTTOU] = "TTOU",   [SIGURG] = "URG",       [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ", [SIGVTALRM] = "VTALRM",
-      [SIGPROF] = "PROF",   [SIGWINCH] = "WINCH",   [SIGSYS] = "SYS"};
-  if (!starts_with(name, "SIG") || name[3] == 0) return 0;
-  for (int number = 1; number < (int)(sizeof names / sizeof *names); number++)
-    if (strcmp(name + 3, names[number]) == 0) return number;
+  char known[SIGNAL_NAME_BYTES];
+  if (is_among(name, "SIGSTKFLT SIGIO SIGPWR")) return 0;
+  for (int number = 1; number <= SIGSYS; number++) {
+    name_signal(known, number);
+    if (strcmp(name, known) == 0) return number;
+  }
   return 0;
 }
 

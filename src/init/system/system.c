@@ -152,3 +152,18 @@ void say(const char *first, const char *second, const char *third) {
   struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&ready, 1, 0) == 1 && ready.revents & POLLOUT && write(STDERR_FILENO, line, used) < 0) return;
 }
+
+void name_signal(char name[SIGNAL_NAME_BYTES], int number) {
+  enum { FIRST_REAL_TIME = 34, LAST_REAL_TIME = 64 };
+  const char *word =
+      "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG "
+      "XCPU XFSZ VTALRM PROF WINCH IO PWR SYS ";
+  char *end = stpcpy(name, "SIG");
+  if (number >= FIRST_REAL_TIME) {
+    end = stpcpy(end, number == LAST_REAL_TIME ? "RTMAX" : number == FIRST_REAL_TIME ? "RTMIN" : "RTMIN+");
+    if (number > FIRST_REAL_TIME && number < LAST_REAL_TIME) put_digits(end, (uint64_t)(number - FIRST_REAL_TIME), 1);
+    return;
+  }
+  for (; number > 1; number--) word += strcspn(word, " ") + 1;
+  *(char *)mempcpy(end, word, strcspn(word, " ")) = 0;
+}

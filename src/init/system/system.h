@@ -58,6 +58,9 @@ bool read_text(const char *path, char *text, size_t size);
 bool visit_entries(int directory, bool (*visit)(void *with, const char *name), void *with);
 /* Writes a number of at least this width and a NUL, and returns the place of the NUL. */
 char *put_digits(char *out, uint64_t number, int width);
+enum { SIGNAL_NAME_BYTES = 16 };
+/* Writes `SIGTERM` or `SIGRTMIN+3`: the names of `src/core/signals.ts`. */
+void name_signal(char name[SIGNAL_NAME_BYTES], int number);
 bool starts_with(const char *text, const char *prefix);
 /* Whether `text` is one of `words`, which are separated by spaces. */
 bool is_among(const char *text, const char *words);
