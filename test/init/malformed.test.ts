@@ -43,6 +43,7 @@ const MALFORMED: Readonly<Record<string, Buffer>> = {
     ...['commit', 'orders', '1', '0', '17'],
     ...Array<readonly string[]>(17).fill(['grace', '1']).flat(),
   ]),
+  'an order that has an operation of its own': encodeFrame(['commit', 'orders', '1', '0', '1', 'mains', '1', '15']),
   'an order that does not exist': encodeFrame(['commit', 'orders', '1', '0', '1', 'soon', '1']),
   'a negative grace period': encodeFrame(['commit', 'orders', '1', '0', '1', 'grace', '-1']),
   'a time to stop without a signal': encodeFrame(['commit', 'orders', '1', '0', '1', 'lost', '1']),

@@ -35,6 +35,8 @@ class Peer {
   async listen(bench: Bench, name: string): Promise<void> {
     // Node removes the socket where it was bound: one that is gone leaves its own behind.
     await new Promise<void>((resolve) => this.#server.listen(bench.path(name), resolve));
+    // A test that fails does not keep the process.
+    this.#server.unref();
     renameSync(bench.path(name), bench.path(`grave/.${name}.sock`));
   }
 

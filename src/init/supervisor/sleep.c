@@ -65,7 +65,7 @@ void go_to_sleep(struct init *init) {
   bool may_have_changed = directory->has_changed || directory->inotify != -1;
   if (may_have_changed && directory->fd != -1) look_at_directory(directory, fire_on_change, sleep);
   if (!are_contacts_calm(&init->contacts)) fire(sleep, "a handle", "");
-  bool may_sleep = init->queue.count == 0 && !init->has_to_reap && !sleep->has_fired &&
+  bool may_sleep = init->queue.count == 0 && is_only_closer_dead() && !sleep->has_fired &&
                    init->children.check_at == NEVER && init->rung.walk_at == NEVER &&
                    count_free_helpers(&init->helpers) == MAX_HELPERS && init->supervisor.watch.due > now_ms();
   sleep->why[0] = 0;

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "system.h"
 
@@ -55,4 +56,15 @@ bool take_message(int socket) {
   if (pid == 0) _exit(recvmsg(socket, &message, MSG_DONTWAIT) == -1);
   if (pid > 0) closer = pid;
   return pid > 0;
+}
+
+bool is_only_closer_dead(void) {
+  for (;;) {
+    siginfo_t ended = {.si_pid = 0};
+    int error = waitid(P_ALL, 0, &ended, WEXITED | WSTOPPED | WNOHANG | WNOWAIT);
+    if (error == -1 || ended.si_pid == 0) return true;
+    if (ended.si_pid != closer) return false;
+    waitpid(closer, NULL, 0);
+    closer = 0;
+  }
 }

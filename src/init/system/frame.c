@@ -89,8 +89,10 @@ static bool next_row(struct fields *fields, struct orders *orders) {
   if (when == ON_FIRST) return next_table(fields, orders->first);
   struct order *order = &orders->rows[orders->count++];
   order->when = (enum when)when;
-  if (when == WHENS || !next_time(fields, &order->at) || order->at == NEVER) return false;
-  return when > ON_MAINS || next_signal(fields, 0, &order->signal);
+  /* The mains have an operation of their own. */
+  if (when == WHENS || when == ON_MAINS) return false;
+  if (!next_time(fields, &order->at) || order->at == NEVER) return false;
+  return when > ON_LOST || next_signal(fields, 0, &order->signal);
 }
 
 static bool decode_orders(struct fields *fields, struct orders *orders) {

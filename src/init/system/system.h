@@ -76,6 +76,8 @@ extern pid_t closer;
 ssize_t read_safely(int socket, char *bytes, size_t size);
 /* Closes a socket, at once or by `close_unread`; -1 has no effect. */
 void let_go(int fd);
+/* Whether no other child waits to be reaped. The closer is reaped. */
+bool is_only_closer_dead(void);
 /* Starts the closer for what `let_go` has left, unless one runs. */
 void close_unread(void);
 /* Has the closer take the next message with its descriptors. False: not now, and the message stays. */
