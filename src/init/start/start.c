@@ -213,9 +213,11 @@ static void name_from_command(char name[64], const char *command) {
   const char *slash = strrchr(command, '/');
   size_t length = 0;
   for (const char *at = slash ? slash + 1 : command; *at && length < 63; at++) {
-    char letter = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+    char letter = *at;
+    if (letter >= 'A' && letter <= 'Z') letter = (char)(letter - 'A' + 'a');
     bool is_plain = (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
-    if (is_plain || length > 0) name[length++] = is_plain ? letter : '-';
+    if (!is_plain) letter = '-';
+    if (is_plain || length > 0) name[length++] = letter;
   }
   while (length > 0 && name[length - 1] == '-') length--;
   name[length] = 0;
