@@ -108,8 +108,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
     case OP_SLEEP:
       require(op->length <= MAX_DIRECTORY_BYTES && strlen(op->text) == op->length);
       break;
-    case OP_TELL_REAPED:
-      break;
     case OP_KILL:
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
@@ -118,9 +116,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
       break;
     case OP_DUE:
       require(op->at >= 0);
-      break;
-      require(op->id >= 1);
-      check_path(op, body, length);
       break;
     case OP_LISTEN:
       check_path(op, body, length);
