@@ -1,6 +1,6 @@
 /**
- * What follows from the end of a command, as pure functions of the facts. The lifecycle applies them to an end that has
- * come (`lifecycle/stop/end.ts`), and `orders.ts` to the ends that may come.
+ * Pure functions that decide what happens after a command has ended: its death reason, a restart, the exit code. The
+ * lifecycle calls them when the command ends (`lifecycle/stop/end.ts`), `prepared-ends.ts` calls them beforehand.
  */
 import type { MemberConfig } from './config.ts';
 import { type ChildExit, containerStatus, isInterrupt, statusOf } from './exit.ts';

@@ -69,7 +69,7 @@ export interface PreparedEnds {
   readonly ends: readonly PreparedEnd[];
 }
 
-/** What limits the use of prepared ends. */
+/** When the host may use prepared ends without a supervisor. */
 export interface Use {
   /** The next tick; undefined: none is due. */
   readonly untilMs: number | undefined;

@@ -313,7 +313,9 @@ export class Supervisor {
     const orders = { type: 'orders', ...ordersOf(this.#options.member, state) } as const;
     const due = this.#leaving ? [] : [{ type: 'due', atMs: wakeAtMs } as const];
     const news = [orders, ...due].filter((alarm) => this.#isNews(alarm));
-    if (news.includes(orders)) this.#options.log.say('debug', 'orders', { orders: wordsOf(orders, state.now.mono) });
+    const { log } = this.#options;
+    if (log.shows('debug') && news.includes(orders))
+      log.say('debug', 'orders', { orders: wordsOf(orders, state.now.mono) });
     return news;
   }
 

@@ -109,7 +109,7 @@ async function firstMember(pid1: Process | undefined, env: Env): Promise<First |
   return { run, source: `${source} of PID 1` };
 }
 
-/** What its supervisor gets of its command line; undefined: it is not sexton, or supervises nothing. */
+/** The arguments that this process passes to its supervisor, or undefined if it is not sexton or supervises nothing. */
 function lineOf({ program, argv }: Process, env: Env): Line | undefined {
   const [name = '', word = ''] = argv;
   const isRun = word === 'run' || word.startsWith('-') || word === '';

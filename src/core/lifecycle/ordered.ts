@@ -1,4 +1,4 @@
-/** What the host has done by its orders (`orders.ts`), as the facts that the rules go on from. */
+/** Updates the state after the host has carried out an order (`orders.ts`). */
 import { SIGTERM, signalName } from '../signals.ts';
 import { type Draft, note, say, update } from '../state/draft.ts';
 import type { Event } from '../state/events.ts';

@@ -163,7 +163,7 @@ export interface Task {
   readonly untilMs: number | undefined;
   /** The host was ordered to end it. */
   readonly ending: boolean;
-  /** When that was; later than `untilMs` after a pause of the machine. */
+  /** The time of that order. If the machine was paused, it can be later than `untilMs`. */
   readonly toldMs?: number;
 }
 

@@ -79,7 +79,6 @@ static void apply(struct init *init, const struct operation *op) {
       return;
     case OP_END_HELPER:
       return end_helper(&init->helpers, op->id);
-      return;
     case OP_WATCH:
       return watch(init, op);
     case OP_CONNECTIONS:

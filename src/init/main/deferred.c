@@ -4,7 +4,7 @@
 #include "init.h"
 #include "oom.h"
 
-/* Where the evidence is left: docs/observability.md. */
+/* The kubelet mounts this file, and sexton writes the evidence to it: docs/observability.md. */
 static bool has_termination_log(void) { return access("/dev/termination-log", W_OK) == 0; }
 
 void defer_supervisor(struct init *init) {

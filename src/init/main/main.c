@@ -21,7 +21,7 @@ static int timeout(struct init *init) {
   const int64_t times[] = {
       init->children.check_at,      init->helpers.check_at,         init->rung.walk_at,
       init->liveness.accept_at,     init->supervisor.start_at,      next_watch(init),
-      next_order(init)   ,          leaves_at(init),                next_look(&init->directory),
+      next_order(init),             leaves_at(init),                next_look(&init->directory),
       prepared_until(init),         next_notification(init),        ends_with_mains_at(init),
       init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
   };

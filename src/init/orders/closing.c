@@ -89,7 +89,7 @@ static void put_moment(struct writer *writer, const char *key, const struct even
   put_word(writer, key, time);
 }
 
-/* What tombstone and evidence have in common. */
+/* Writes the entries that both the tombstone and the evidence end with. */
 static void put_end(struct writer *writer, const struct ending *ending) {
   if (ending->asked) {
     put_word(writer, "StopReason", ending->end->stop_reason);

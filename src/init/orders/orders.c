@@ -1,7 +1,10 @@
 /* Carries out what the supervisor has left behind: "Orders" in protocol.md. */
 #include "init.h"
 
-/* Since the last sign of a supervisor that lived for 5 s; since that of any; before a KILL. */
+/*
+ * Init acts for a lost supervisor when two times have passed. PATIENCE_MS runs from the last sign of one that lived for
+ * 5 s, and GAP_MS from the last sign of any. LAST_MS before a KILL, all processes that are left get the stop signal.
+ */
 enum { PATIENCE_MS = 5000, GAP_MS = 500, LAST_MS = 200 };
 /* How long a stop waits for the first supervisor. */
 enum { FIRST_WAIT_MS = 5000 };
@@ -50,7 +53,7 @@ bool is_stopping(const struct init *init) {
 
 static int64_t time_of(const struct init *init, const struct order *order);
 
-/* When the first row of these kinds is due, whether it may still be carried out or not. */
+/* The earliest time of the rows of these kinds, including those that were carried out or no longer apply. */
 static int64_t first_of(const struct init *init, enum when from, enum when to) {
   int64_t first = NEVER;
   for (size_t i = 0; i < init->orders.count; i++) {

@@ -110,18 +110,24 @@ static bool read_prelude(const struct reflexes *reflexes, const struct queue *qu
  */
 enum { NOTICE_MS = 20, REQUEST_MS = 500 };
 
+/* The prepared ends are those of the child that runs now. */
+static bool has_prepared_ends(const struct init *init) {
+  uint64_t id = init->reflexes.end_child;
+  return id != 0 && id == init->children.child.id;
+}
+
 bool is_prelude(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
   const struct queue *queue = &init->queue;
   char prelude[MAX_PRELUDE + 1];
-  if (queue->count == 0 || reflexes->end_child == 0 || reflexes->end_child != init->children.child.id) return false;
+  if (queue->count == 0 || !has_prepared_ends(init)) return false;
   return holds_at(init, queue->events[0].at) && read_prelude(reflexes, queue, queue->count, prelude) &&
          find_end(reflexes, prelude, -1);
 }
 
 int64_t prepared_until(const struct init *init) {
   const struct reflexes *reflexes = &init->reflexes;
-  if (!init->sleep.is_asleep || reflexes->end_child == 0 || reflexes->end_child != init->children.child.id) return NEVER;
+  if (!init->sleep.is_asleep || !has_prepared_ends(init)) return NEVER;
   if (init->queue.count > 0) return is_prelude(init) ? init->queue.events[0].at + reflexes->patience_ms : NEVER;
   if (!init->sleep.has_fired || reflexes->count == 0) return NEVER;
   return init->sleep.fired_at + (reflexes->holds && have_all_ended(reflexes) ? REQUEST_MS : NOTICE_MS);

@@ -19,7 +19,7 @@ static enum called_as name_called(const char *name) {
 }
 
 /* Texts for the supervisor. Each has room for the longest that can be made. */
-struct texts {
+struct line_texts {
   char called[160]; /* SEXTON_INIT_AS and the defaults */
   char list[2048];  /* signals or exit codes, or why the line is refused */
 };
@@ -145,7 +145,7 @@ static void forward_all(struct drop_in *line) {
 }
 
 /* Gives the supervisor a flag of sexton's. Any other setting beats it unless it stands `on_line`. */
-static void give(struct drop_in *line, struct texts *texts, bool on_line, const char *flag, const char *value) {
+static void give(struct drop_in *line, struct line_texts *texts, bool on_line, const char *flag, const char *value) {
   if (on_line) {
     line->flags[line->flag_count++] = flag;
     line->flags[line->flag_count++] = value;
@@ -161,7 +161,7 @@ static bool answer(struct drop_in *line, const char *what) {
 }
 
 /* This and the next two return false where there is nothing to start. */
-static bool read_tini(struct drop_in *line, struct options *o, char *const *env, struct texts *texts) {
+static bool read_tini(struct drop_in *line, struct options *o, char *const *env, struct line_texts *texts) {
   static const char levels[][6] = {"error", "warn", "info", "debug"};
   bool to_group = value_of(env, "TINI_KILL_PROCESS_GROUP="), group_flag = false;
   bool made_zero[256] = {false};
@@ -203,7 +203,7 @@ static bool read_tini(struct drop_in *line, struct options *o, char *const *env,
   return true;
 }
 
-static bool read_dumb_init(struct drop_in *line, struct options *o, char *const *env, struct texts *texts) {
+static bool read_dumb_init(struct drop_in *line, struct options *o, char *const *env, struct line_texts *texts) {
   static const int from_terminal[] = {SIGTSTP, SIGTTIN, SIGTTOU};
   const char *session = value_of(env, "DUMB_INIT_SETSID="), *debug = value_of(env, "DUMB_INIT_DEBUG=");
   bool rewritten[MAX_SIGNAL + 1] = {false}, rewrites = false, single_flag = false, verbose = false;
@@ -240,7 +240,7 @@ static bool read_dumb_init(struct drop_in *line, struct options *o, char *const 
 }
 
 /* kubexit has no flags. */
-static bool read_kubexit(struct drop_in *line, struct options *o, struct texts *texts) {
+static bool read_kubexit(struct drop_in *line, struct options *o, struct line_texts *texts) {
   const char *first = o->argc > 1 ? o->argv[1] : "";
   if (is_among(first, "--help -h")) return answer(line, "help");
   if (is_among(first, "--version -V")) return answer(line, "version");
@@ -265,7 +265,7 @@ static const char *refusal_of(const struct options *o, const char *program, char
 }
 
 struct drop_in read_drop_in(const struct inherited *in) {
-  static struct texts texts;
+  static struct line_texts texts;
   struct options o = {.argv = in->argv, .argc = in->argc, .at = 1, .cluster = "", .name = "-"};
   struct drop_in line = {.as = in->argc > 0 ? name_called(in->argv[0]) : AS_SEXTON, .subreaper = true, .rest = 1};
   bool starts = false;

@@ -84,7 +84,17 @@ bool logs_little(const char *level) { return is_among(level, "warn error"); }
 
 static bool is_quiet_time(const char *text) { return is_among(text, "never") || is_grace(text); }
 
-enum { NAME_FLAG = 0, GRACE_FLAG = 3, DRAIN_FLAG, GRAVEYARD_FLAG, SESSION_FLAG, SLEEP_FLAG, LEVEL_FLAG, FORMAT_FLAG, SIMPLE_FLAGS };
+enum {
+  NAME_FLAG = 0,
+  GRACE_FLAG = 3,
+  DRAIN_FLAG,
+  GRAVEYARD_FLAG,
+  SESSION_FLAG,
+  SLEEP_FLAG,
+  LEVEL_FLAG,
+  FORMAT_FLAG,
+  SIMPLE_FLAGS
+};
 
 static const struct {
   char flag[17];

@@ -1,7 +1,7 @@
 /**
  * Reflexes: commands left with the host for the next event, which then need not wait for this process. They are the
- * prepared ends (`core/orders.ts`), and the end with the mains (`core/lifecycle/prepared/reflexes.ts`). The commit that
- * changes the state takes back what was left for the old one. The next follows once the new tombstone is written.
+ * prepared ends (`core/prepared-ends.ts`), and the end with the mains (`core/lifecycle/prepared/reflexes.ts`). The commit
+ * that changes the state takes back what was left for the old one. The next follows once the new tombstone is written.
  */
 import { dirname, join } from 'node:path';
 import type { TerminationLog } from '../../config/run-config.ts';

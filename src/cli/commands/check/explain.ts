@@ -60,9 +60,9 @@ export async function explain(args: readonly string[], env: Env): Promise<void> 
 }
 
 const NO_NODE =
-  'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind unasked, or the termination log is to be written';
+  'no Node process until the command cannot start, is killed at the end of its grace period or leaves processes behind unasked';
 
-/** What init does by itself about a command that runs, before a supervisor has seen another member. */
+/** The orders that init carries out without a supervisor while the command runs and no other member is known. */
 function firstOrders(member: MemberConfig): readonly string[] {
   const now = { mono: 0, wall: '0' };
   const state = initialState({ hostId: '', bootId: '', startedAtMs: 0, now, solo: member.solo });

@@ -4,7 +4,7 @@
  * else waits for the supervisor. A reflex only does earlier what the rules would do, and expires with the state it was
  * made from.
  *
- * This one is the end of a sidecar with its mains. The other one, the prepared ends, stands in `core/orders.ts`.
+ * This one is the end of a sidecar with its mains. The other one, the prepared ends, stands in `core/prepared-ends.ts`.
  */
 import type { MemberConfig } from '../../config.ts';
 import { hostOf } from '../../format/tombstone.ts';

@@ -135,7 +135,7 @@ export function terminationMessageOf(config: MemberConfig, state: State): string
   return failedByItself ? '' : formatEvidence(evidence);
 }
 
-/** What the host needs to record an end of the command by itself. */
+/** The records that the host completes and writes when the command ends. */
 export interface OpenTexts {
   readonly tombstone: string;
   readonly evidence: string;
