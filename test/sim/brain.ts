@@ -14,7 +14,7 @@ import type {
   HostNews,
   WatchCommand,
 } from '../../src/runtime/host/host.ts';
-import type { Log } from '../../src/runtime/log/log.ts';
+import { Log } from '../../src/runtime/log/log.ts';
 import type { Machine } from '../../src/runtime/machine.ts';
 import { Membership } from '../../src/runtime/membership.ts';
 import { Supervisor } from '../../src/runtime/supervisor.ts';
@@ -27,7 +27,7 @@ import type { CrashPoint } from './scenario.ts';
 import { trafficOf } from './seen-traffic.ts';
 import type { World } from './world.ts';
 
-const SILENT = { say: () => {}, open: () => {}, flush: async () => {}, isWriting: false, openLine: () => '' };
+const LOG = new Log({ level: 'silent', format: 'json', member: 'simulated' });
 const PROGRAM = { fromIndex: 0, argv: ['command'] } as const;
 
 export class Brain implements Host {
@@ -65,7 +65,7 @@ export class Brain implements Host {
       container.writtenAtMs ??= agenda.nowMs;
       world.laws.onTombstoneWritten(container, tombstone);
     });
-    const log = SILENT as unknown as Log;
+    const log = LOG;
     const machine: Machine = {
       readOomKills: () => container.oomKills,
       loadActions: () => this.#takes(2, { startAction: (...how) => container.startAction(...how) }),
