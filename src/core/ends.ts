@@ -1,6 +1,6 @@
 /**
  * Pure functions that decide what happens after a command has ended: its death reason, a restart, the exit code. The
- * lifecycle calls them when the command ends (`lifecycle/stop/end.ts`), `prepared-ends.ts` calls them beforehand.
+ * lifecycle calls them when the command ends (`lifecycle/stop/end.ts`), `end-rows.ts` calls them beforehand.
  */
 import type { MemberConfig } from './config.ts';
 import { type ChildExit, containerStatus, isInterrupt, statusOf } from './exit.ts';

@@ -4,9 +4,12 @@
  * signal before any KILL, and waits are kept as far as the host alone can. `sexton explain` prints them.
  */
 import type { MemberConfig } from './config.ts';
+import { type Closing, type EndRow, endRows } from './end-rows.ts';
+import { SIGNAL_EXIT } from './exit.ts';
 import { seconds } from './format/evidence.ts';
 import { forwardTable, isNeverPassedOn, isStopRequest, ladderOf, stopTable } from './ladder.ts';
 import { longestDrainMs } from './lifecycle/stop/drain.ts';
+import { type MainsRow, mainsRow } from './mains-row.ts';
 import { floorTurnMs, floorWaitMs } from './pod/deadline.ts';
 import { blockersOf } from './pod/order.ts';
 import { isRestarting } from './pod/restart.ts';
@@ -31,7 +34,11 @@ export type Order =
   /** KILL at that time. */
   | { readonly when: 'deadline'; readonly atMs: number }
   /** Leave with the child's exit code at that time, if it has ended. */
-  | { readonly when: 'leave'; readonly atMs: number };
+  | { readonly when: 'leave'; readonly atMs: number }
+  /** Send the stop signal when these mains have ended. */
+  | MainsRow
+  /** Close the open texts when the child has ended like this; leave if there is an exit code. */
+  | EndRow;
 
 export interface Orders {
   /** The child of the tables. */
@@ -41,14 +48,28 @@ export interface Orders {
   readonly rows: readonly Order[];
 }
 
-export function ordersOf(config: MemberConfig, state: State): Orders {
+/** Facts about the host that are not in the state. */
+export interface HostFacts {
+  /** The socket of a member if the host holds a connection to it. */
+  readonly socketOf: (name: string) => string | undefined;
+  /** The host has the open texts of this state; undefined: it has none. */
+  readonly texts?: Pick<Closing, 'untilMs' | 'needsSupervisor'> | undefined;
+}
+
+const NOTHING_HELD: HostFacts = { socketOf: () => undefined };
+
+export function ordersOf(config: MemberConfig, state: State, { socketOf, texts } = NOTHING_HELD): Orders {
   const { child, births } = state;
   const id = 'id' in child ? child.id : Math.max(1, births);
-  const rows = [
-    { when: 'each', table: forwardTable(config) } as const,
-    ...(isFreeToStop(config, state) ? [{ when: 'first', table: stopTable(config) } as const] : []),
+  const first = isFreeToStop(config, state) ? stopTable(config) : undefined;
+  const mains = mainsRow(config, state, socketOf);
+  const rows: Order[] = [
+    { when: 'each', table: forwardTable(config) },
+    ...(first === undefined ? [] : [{ when: 'first', table: first } as const]),
     ...stopRows(config, state),
+    ...(mains === undefined ? [] : [mains]),
     ...killRows(config, state),
+    ...(texts === undefined ? [] : endRows(config, state, { ...texts, mains, firstAs: first?.[SIGTERM] })),
   ];
   const stopSignals = config.stopSignals.filter((signal) => isStopRequest(config, signal));
   return { id, stopSignals, rows };
@@ -58,7 +79,7 @@ export function ordersOf(config: MemberConfig, state: State): Orders {
  * A main without a drain, a pre-stop hook or a member that started after it has nothing to wait for. Its stop then needs
  * no supervisor, as with a plain init.
  */
-export function isFreeToStop(config: MemberConfig, state: State): boolean {
+function isFreeToStop(config: MemberConfig, state: State): boolean {
   const { child, stop, climb, peers } = state;
   if (config.role !== 'main' || longestDrainMs(config) > 0 || config.preStop !== undefined) return false;
   if (child.is !== 'alive' || stop !== undefined || climb !== undefined || peers === undefined) return false;
@@ -150,6 +171,10 @@ export function wordsOf({ rows }: Orders, nowMs: number): readonly string[] {
         return `${inTime(row.atMs)}: KILL`;
       case 'leave':
         return `${inTime(row.atMs)}, if the command has ended: leave with its exit code`;
+      case 'mains':
+        return `${mainsInWords(row)}: send ${signal(row.signal)}`;
+      case 'end':
+        return `${endInWords(row)}: record it as ${row.reason}${leavingInWords(row)}`;
       default:
         return row satisfies never;
     }
@@ -170,4 +195,29 @@ function translationsIn(table: Passed): string {
   const changed = Object.entries(table).filter(([from, to]) => Number(from) !== to);
   const pairs = changed.map(([from, to]) => `${signalName(Number(from)).slice(3)} as ${signalName(to).slice(3)}`);
   return pairs.length === 0 ? '' : `, ${pairs.join(', ')}`;
+}
+
+function mainsInWords({ mains, needed, holds, lingerMs }: MainsRow): string {
+  const who = mains.length === 1 ? 'the main ends' : `${needed === 1 ? 'one' : 'all'} of ${mains.length} mains end`;
+  const late = lingerMs === 0 ? '' : `, ${seconds(lingerMs)} later`;
+  const unless = needed > 0 ? '' : ', but only if no supervisor can be started';
+  return `${who} for good${late}${unless}${holds ? '; a stop request waits for that' : ''}`;
+}
+
+const AFTER: Readonly<Record<EndRow['prelude'], string>> = {
+  '': 'the command ends by itself',
+  f: 'the command ends after a stop request that was passed on',
+  st: 'the command ends after a stop request and its mains',
+  t: 'the command ends after its mains',
+};
+
+function endInWords({ prelude, from, to }: EndRow): string {
+  const codes = from === to ? `code ${from}` : `codes ${from} to ${to}`;
+  const how = from > SIGNAL_EXIT ? `by ${signalName(from - SIGNAL_EXIT).slice(3)}` : `with ${codes}`;
+  return `${AFTER[prelude]}, ${how}`;
+}
+
+function leavingInWords({ code }: EndRow): string {
+  if (code === undefined) return '';
+  return code === 'same' ? ', and leave with its exit code' : `, and leave with ${code}`;
 }

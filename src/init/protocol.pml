@@ -7,7 +7,7 @@
  * lists against the code.
  *
  * In the model: signal ordered exited killed end-written
- *   ack memo kill stop orders due sleep prepared-ends end-with exit
+ *   ack memo kill stop orders due sleep exit
  * Left out, as they change nothing about a stop: spawned spawn-failed roots-gone told helper-exited helper-killed
  *   helper-failed notified silent notify watchdog spawn listen exec end-helper watch connections texts
  */
@@ -153,11 +153,11 @@ applied: ack = 0; left = 0; order = 0; leaves = false; sleeps = false /* fewer s
     :: else -> push(SIGNAL)
     fi
     }
-  /* mains.c: the reflex holds while no event waits. */
+  /* mains.c: the row holds while no event waits. */
   :: atomic { !has_ended && mains_ended && alive && acked == last && !has_stopped && !LEFT(STOP) && last < MAX_EVENTS ->
     send_stop(); has_kill_at = true
     }
-  /* reap.c, and prepared-end.c while the supervisor sleeps. */
+  /* reap.c, and the rows of ends.c while the supervisor sleeps. */
   :: atomic { !has_ended && exit_to_reap && last < MAX_EVENTS ->
     exit_to_reap = false;
     if

@@ -113,12 +113,17 @@ export class Membership implements SleepPlace {
     return isWritten && isAbsolute(store.path) && (await this.#volume.isLocal()) ? store.path : undefined;
   }
 
+  /** The path of a member's liveness socket. */
+  socketOf(name: string): string {
+    return `${this.#volume.dir}/${handleOf(name)}`;
+  }
+
   async sleepWatch(): Promise<SleepWatch | string> {
     const isLocal = await this.#volume.isLocal();
     const isSettled = isLocal && (await this.#own.isSettled());
     const list = isLocal ? await this.#graveyard?.watchList() : undefined;
     const { quiet = [], held = {} } = list ?? {};
-    const sockets = Object.keys(held).map((name) => join(this.#volume.dir, handleOf(name)));
+    const sockets = Object.keys(held).map((name) => this.socketOf(name));
     // Init holds only these connections.
     const isTooLong = sockets.some((path) => Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES);
     const isTooLarge = quiet.length > MAX_QUIET || isTooLong;

@@ -12,12 +12,12 @@
  */
 import type { HttpOptions, KeptConfig, Program, SignalTo, TerminationLog } from '../config/run-config.ts';
 import type { MemberConfig } from '../core/config.ts';
+import { endOf } from '../core/end-rows.ts';
 import { type Observe, reduceAll } from '../core/lifecycle/lifecycle.ts';
 import { maxWritingMs } from '../core/lifecycle/stop/quitting.ts';
 import { tombstoneOf } from '../core/lifecycle/stop/record.ts';
 import { ordersOf, wordsOf } from '../core/orders.ts';
 import { leftoversOfOtherSessions } from '../core/pod/standing.ts';
-import { endOf } from '../core/prepared-ends.ts';
 import { SIGKILL } from '../core/signals.ts';
 import type { Event } from '../core/state/events.ts';
 import type { PeerView } from '../core/state/peer.ts';
@@ -38,7 +38,7 @@ import { withOwnKills } from './oom.ts';
 import { OptionalServices } from './optional-services.ts';
 import { NetworkTasks } from './probes/network-tasks.ts';
 import type { ActionEnd } from './probes/probe.ts';
-import { Reflexes } from './sleep/reflexes.ts';
+import { OpenTexts } from './sleep/open-texts.ts';
 import { Sleeper } from './sleep/sleeper.ts';
 import { withWake } from './sleep/why-awake.ts';
 import { LATE_MS, MAX_TIMER_MS, MOST, mustRescanFirst, nextTurn, withTimeout } from './timeouts.ts';
@@ -99,7 +99,10 @@ export class Supervisor {
   #rest = RESTED;
   #wasWoken = false;
   readonly #sleeper: Sleeper | undefined;
-  #reflexes: Reflexes | undefined;
+  /** undefined: there is no init that could close them. */
+  readonly #texts: OpenTexts | undefined;
+  readonly #contacts: Contacts;
+  #wakeAtMs: number | undefined;
   /** The last command of each kind that the host has got. */
   readonly #alarms = new Map([['due', '{"type":"due"}']]);
 
@@ -118,6 +121,8 @@ export class Supervisor {
     const stateNow = (): State | undefined => this.#state && { ...this.#state, now: clock.now() };
     this.#services = new OptionalServices({ member, http, log, stateNow });
     this.#sleeper = this.#makeSleeper();
+    this.#contacts = new Contacts(clock, (command) => this.#commit(undefined, [command]));
+    this.#texts = this.#makeTexts();
   }
 
   /** None without init. */
@@ -139,11 +144,24 @@ export class Supervisor {
     });
   }
 
+  #makeTexts(): OpenTexts | undefined {
+    const { member, host, log, terminationLog, clock } = this.#options;
+    if (host.init === undefined) return undefined;
+    return new OpenTexts({
+      member,
+      log,
+      clock,
+      terminationLog,
+      tombstoneAt: async () => this.#membership?.whereWritten(),
+      leave: (texts) => this.#commit(undefined, [texts, ...this.#newOrders()]),
+    });
+  }
+
   /** Resolves when all is wired; the rest is events. */
   async start(): Promise<void> {
     const { host, hostSetup, member, clock, log, openMembership, bootId, machine } = this.#options;
     const onEvent = (event: HostEvent): void => this.#onHostEvent(event);
-    const contacts = new Contacts(clock, (command) => this.#commit(undefined, [command]));
+    const contacts = this.#contacts;
     const hello = await host.open(onEvent, (news) =>
       news.type === 'contact' ? contacts.hear(news) : this.#membership?.hear(news),
     );
@@ -161,7 +179,6 @@ export class Supervisor {
     // One that was woken need not read the count.
     this.#oomKills = hello.killed === 0 ? known : withOwnKills(known, hello.killed, machine.readOomKills());
     this.#digests = resumed?.digests ?? {};
-    if (host.init !== undefined) this.#reflexes = this.#makeReflexes(resumed !== undefined);
     // The host tells in this turn of the loop what was queued before we were there; only then may anything begin.
     await nextTurn(clock.timers);
     this.#dispatch({ type: 'booted', at: clock.now() }, { also: hostSetup.commands });
@@ -210,14 +227,6 @@ export class Supervisor {
     if (generation !== undefined) this.#dispatch({ type: 'generationRead', at: this.#options.clock.now(), generation });
     this.#publish();
     await membership.claim(events, this.#isHeld);
-  }
-
-  #makeReflexes(isResumed: boolean): Reflexes {
-    const { member, log, terminationLog, sendTrace, clock } = this.#options;
-    const tombstoneAt = async (): Promise<string | undefined> => this.#membership?.whereWritten();
-    const commit = (commands: readonly HostCommand[]): void => this.#commit(undefined, commands);
-    const needsSupervisor = sendTrace !== undefined;
-    return new Reflexes({ member, tombstoneAt, log, clock, terminationLog, needsSupervisor, commit }, isResumed);
   }
 
   #onFileContent(index: number, digest: string, isChange: boolean): void {
@@ -288,8 +297,9 @@ export class Supervisor {
     const { state, effects, wakeAtMs } = reduceAll(member, this.#state, [events].flat(), observe);
     this.#state = state;
     const { commands, afterCommit } = planOf(effects, this.#means);
-    const left = this.#reflexes?.follow(state, wakeAtMs) ?? [];
-    this.#commit(ack, [...also, ...this.#alarmCommands(state, wakeAtMs), ...commands, ...left]);
+    this.#wakeAtMs = wakeAtMs;
+    this.#texts?.follow(state, wakeAtMs);
+    this.#commit(ack, [...also, ...this.#newOrders(), ...this.#newDue(), ...commands]);
     this.#publish();
     this.#terminationLog.follow(state);
     for (const step of afterCommit) step();
@@ -308,21 +318,33 @@ export class Supervisor {
     this.#memo = memo;
   }
 
-  /** What the host does without us, and when it puts another supervisor in our place, where these have changed. */
-  #alarmCommands(state: State, wakeAtMs: number | undefined): readonly HostCommand[] {
-    const orders = { type: 'orders', ...ordersOf(this.#options.member, state) } as const;
-    const due = this.#leaving ? [] : [{ type: 'due', atMs: wakeAtMs } as const];
-    const news = [orders, ...due].filter((alarm) => this.#isNews(alarm));
-    const { log } = this.#options;
-    if (log.shows('debug') && news.includes(orders))
-      log.say('debug', 'orders', { orders: wordsOf(orders, state.now.mono) });
-    return news;
+  /** What the host does by itself, if that has changed. */
+  #newOrders(): readonly HostCommand[] {
+    const { member, log, sendTrace } = this.#options;
+    if (this.#state === undefined) return [];
+    const isLeft = this.#texts?.isLeft === true;
+    const needsSupervisor = sendTrace !== undefined || this.#texts?.isBlocked === true;
+    const socketOf = (name: string): string | undefined => {
+      const path = this.#membership?.socketOf(name);
+      return path !== undefined && this.#contacts.isHeld(path) ? path : undefined;
+    };
+    const texts = isLeft ? { untilMs: this.#wakeAtMs, needsSupervisor } : undefined;
+    const orders = { type: 'orders', ...ordersOf(member, this.#state, { socketOf, texts }) } as const;
+    if (!this.#isNews(orders)) return [];
+    if (log.shows('debug')) log.say('debug', 'orders', { orders: wordsOf(orders, this.#state.now.mono) });
+    return [orders];
   }
 
-  #isNews(alarm: HostCommand): boolean {
-    const text = JSON.stringify(alarm);
-    const isNews = this.#alarms.get(alarm.type) !== text;
-    this.#alarms.set(alarm.type, text);
+  /** When the host puts another supervisor in our place, if that has changed. */
+  #newDue(): readonly HostCommand[] {
+    const due = { type: 'due', atMs: this.#wakeAtMs } as const;
+    return this.#leaving || !this.#isNews(due) ? [] : [due];
+  }
+
+  #isNews(command: HostCommand): boolean {
+    const text = JSON.stringify(command);
+    const isNews = this.#alarms.get(command.type) !== text;
+    this.#alarms.set(command.type, text);
     return isNews;
   }
 

@@ -1,17 +1,17 @@
 /** How init closes the open texts: `src/init/orders/closing.c` in TypeScript. */
+import type { EndRow } from '../../src/core/end-rows.ts';
 import { type ChildExit, statusOf } from '../../src/core/exit.ts';
 import { seconds } from '../../src/core/format/evidence.ts';
 import { padded } from '../../src/core/format/tombstone.ts';
-import type { PreparedEnd } from '../../src/core/prepared-ends.ts';
 import { signalName } from '../../src/core/signals.ts';
 import { type Instant, rfc3339 } from '../../src/core/time.ts';
 
 export interface Closing {
-  readonly end: Pick<PreparedEnd, 'prelude' | 'final' | 'code' | 'reason' | 'stopReason'>;
+  readonly end: Pick<EndRow, 'prelude' | 'final' | 'code' | 'reason' | 'stopReason'>;
   readonly exit: ChildExit;
   /** One for each event of the prelude, and the end. */
   readonly moments: readonly Instant[];
-  /** The declared grace period, of which init knows by the fallback. */
+  /** The declared grace period, of which init knows by the row `grace`. */
   readonly graceMs: number | undefined;
 }
 

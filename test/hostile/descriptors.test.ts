@@ -82,7 +82,7 @@ async function startWork(stage: Stage, dir: string, sleepAfter: string, more: re
   return work;
 }
 
-/** The command ends by its TERM, and a supervisor or a reflex records the stop. */
+/** The command ends by its TERM, and init or a supervisor records the stop. */
 async function stops(work: Container, dir: string): Promise<void> {
   await work.signal('SIGTERM');
   assert.equal((await work.exit()).status, 7);

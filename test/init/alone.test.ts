@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { constants } from 'node:os';
+import type { MainsRow } from '../../src/core/mains-row.ts';
 import { childrenOf, hasEnded, send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { STATIC } from './builds.ts';
@@ -153,12 +154,13 @@ eachBuild(
       const main = await speakerAt(bench.path('.main.sock'));
       const trap = 'trap "echo term; exit 7" TERM; echo up; while :; do sleep 60 & wait $!; done';
       const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-      supervisor.commit('ack', 1, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
       const path = bench.path('.main.sock');
-      supervisor.commit('connections', 1, path);
-      supervisor.commit('end-with', 1, needed, lost, 0, lingerMs, SIGTERM, 2, HOST_ID, path);
-      // What takes the reflex back leaves the mains.
-      supervisor.commit('end-with', 1, 0, 0, 0, 0, SIGTERM, 0);
+      const mains = { ...mainsAt(path), needed, countsLost: lost === 1, lingerMs };
+      const rows = { stops: [SIGTERM], unheard: [600_000, 0] } as const;
+      supervisor.commit('ack', 1, 'connections', 1, path);
+      supervisor.commit(...orders({ ...rows, mains }));
+      // The mains outlive the row.
+      supervisor.commit(...orders(rows));
       await hasPassed(bench, supervisor, supervisor.sent);
       await loseSupervisor({ bench, init, supervisor });
       if (stop === true) send(init.pid, SIGTERM);
@@ -175,10 +177,10 @@ onBench('init alone sends no second stop signal to a sidecar whose ladder has be
   const main = await speakerAt(bench.path('.main.sock'));
   const trap = 'trap "echo term" TERM; trap "exit 7" USR1; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-  // Without a wait: the child has had it.
-  supervisor.commit('ack', 1, 'kill', 1, SIGTERM, ...orders({ stops: [SIGTERM] }));
   const path = bench.path('.main.sock');
-  supervisor.commit('connections', 1, path, 'end-with', 1, 1, 1, 0, 0, SIGUSR2, 2, HOST_ID, path);
+  supervisor.commit('ack', 1, 'kill', 1, SIGTERM, 'connections', 1, path);
+  // Without a wait: the child has had it.
+  supervisor.commit(...orders({ stops: [SIGTERM], mains: { ...mainsAt(path), signal: SIGUSR2 } }));
   await hasPassed(bench, supervisor, supervisor.sent);
   await init.says('term');
   await loseSupervisor({ bench, init, supervisor });
@@ -191,9 +193,9 @@ onBench('init alone counts the grace period of a stop request that follows the e
   const main = await speakerAt(bench.path('.main.sock'));
   const trap = 'trap "echo term" TERM; echo up; while :; do sleep 60 & wait $!; done';
   const { init, supervisor } = await begin(bench, ['--graveyard', '/graveyard', '--', 'sh', '-c', trap]);
-  supervisor.commit('ack', 1, ...orders({ stops: [SIGTERM], unheard: [600_000, 0], grace: 500 }));
   const path = bench.path('.main.sock');
-  supervisor.commit('connections', 1, path, 'end-with', 1, 1, 1, 0, 0, SIGTERM, 2, HOST_ID, path);
+  supervisor.commit('ack', 1, 'connections', 1, path);
+  supervisor.commit(...orders({ stops: [SIGTERM], unheard: [600_000, 0], grace: 500, mains: mainsAt(path) }));
   await hasPassed(bench, supervisor, supervisor.sent);
   await loseSupervisor({ bench, init, supervisor });
   await main.end(`dead ${HOST_ID} 1\n`);
@@ -242,4 +244,10 @@ function descendants(pid: number): number[] {
   const found = childrenOf(pid);
   for (const child of found) found.push(...childrenOf(child));
   return found;
+}
+
+/** The row for one main. */
+function mainsAt(path: string): MainsRow {
+  const row = { when: 'mains', needed: 1, countsLost: true, holds: false, lingerMs: 0, signal: SIGTERM } as const;
+  return { ...row, mains: [{ hostId: HOST_ID, path }] };
 }

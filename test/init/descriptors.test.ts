@@ -6,6 +6,7 @@ import { type Lingering, withLingering } from '../helpers/lingering.ts';
 import { send } from '../helpers/process.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Supervisor } from './connection.ts';
+import { orders } from './orders.ts';
 import { AGENT, attend, begin, connected, fallAsleep, onBench, type Scene } from './scripted.ts';
 
 const { SIGUSR1 } = constants.signals;
@@ -52,8 +53,9 @@ for (const [form, words] of Object.entries(FORMS)) {
     const path = bench.path('peer');
     await withLingering(['serve', path, ...words], async (peer) => {
       await peer.says('listening');
-      const endWith = ['end-with', 1, 1, 0, 0, 0, 15, 2, 'f'.repeat(32), path];
-      scene.supervisor.commit('connections', 1, path, ...endWith);
+      const row = { when: 'mains', needed: 1, countsLost: false, holds: false, lingerMs: 0, signal: 15 } as const;
+      const mains = { ...row, mains: [{ hostId: 'f'.repeat(32), path }] };
+      scene.supervisor.commit('connections', 1, path, ...orders({ mains }));
       assert.deepEqual(await scene.supervisor.news(), ['contact', path, '']);
       await sends(scene, peer);
       await isThere(scene);

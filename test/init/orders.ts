@@ -1,5 +1,7 @@
 /** The operation `orders` as fields, for tests that speak the protocol. Each one replaces all of the one before it. */
 import { constants } from 'node:os';
+import type { EndRow } from '../../src/core/end-rows.ts';
+import type { MainsRow } from '../../src/core/mains-row.ts';
 
 const { SIGTERM, SIGINT } = constants.signals;
 type Pairs = Readonly<Record<number, number>>;
@@ -17,10 +19,13 @@ export interface OrderRows {
   readonly mainsGrace?: number;
   readonly deadline?: number;
   readonly leave?: number;
+  readonly mains?: MainsRow;
+  readonly ends?: readonly EndRow[];
 }
 
 export function orders(rows: OrderRows): readonly (string | number)[] {
   const { id = 1, stops = [SIGTERM, SIGINT], each, first, unheard, lost, grace, mainsGrace, deadline, leave } = rows;
+  const { mains, ends = [] } = rows;
   const all = [
     ...(each === undefined ? [] : [['each', ...pairs(each)]]),
     ...(first === undefined ? [] : [['first', ...pairs(first)]]),
@@ -30,6 +35,8 @@ export function orders(rows: OrderRows): readonly (string | number)[] {
     ...(mainsGrace === undefined ? [] : [['mains-grace', mainsGrace]]),
     ...(deadline === undefined ? [] : [['deadline', deadline]]),
     ...(leave === undefined ? [] : [['leave', leave]]),
+    ...(mains === undefined ? [] : [mainsFields(mains)]),
+    ...ends.map(endFields),
   ];
   return ['orders', id, stops.length, ...stops, all.length, ...all.flat()];
 }
@@ -37,4 +44,15 @@ export function orders(rows: OrderRows): readonly (string | number)[] {
 function pairs(table: Pairs): readonly number[] {
   const entries = Object.entries(table);
   return [entries.length, ...entries.flatMap(([from, to]) => [Number(from), to])];
+}
+
+function mainsFields({ needed, countsLost, holds, lingerMs, signal, mains }: MainsRow): readonly (string | number)[] {
+  const named = mains.flatMap(({ hostId, path }) => [hostId, path]);
+  return ['mains', needed, countsLost ? 1 : 0, holds ? 1 : 0, lingerMs, signal, mains.length, ...named];
+}
+
+function endFields(row: EndRow): readonly (string | number)[] {
+  const { prelude, patienceMs, from, to, final, code, signal, reason, stopReason } = row;
+  const leaves = code === 'same' ? 256 : (code ?? 257);
+  return ['end', prelude, patienceMs, from, to, final ? 1 : 0, leaves, signal, reason, stopReason];
 }

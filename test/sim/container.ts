@@ -18,7 +18,8 @@ import { SimContacts } from './contacts.ts';
 import { comeBetween } from './faults.ts';
 import { endsAtMs, killRowOf, type Lost, leavesAtMs, oldestStop, rowOf, type Stopping, stopOf } from './grace.ts';
 import { INIT, type Process, Processes } from './processes.ts';
-import { type Notice, SimReflexes } from './reflexes.ts';
+
+import { type Notice, SimRows } from './rows.ts';
 import { SimRungs } from './rungs.ts';
 import type { Life } from './scenario.ts';
 import { Starts } from './starts.ts';
@@ -149,12 +150,12 @@ export class Container {
   #lastAction = 0;
   #lastHelper = 0;
   readonly #starts: Starts;
-  readonly reflexes = new SimReflexes(this);
+  readonly rows = new SimRows(this);
   readonly contacts = new SimContacts(
     () => this.world.parts,
     (path, errno) => this.brain?.hearContact(path, errno),
     () => this.wake('a handle'),
-    (path) => this.reflexes.isWaitingFor(path),
+    (path) => this.rows.isWaitingFor(path),
   );
   readonly #ends: (() => void)[] = [];
   #vigil: Vigil | undefined;
@@ -386,7 +387,7 @@ export class Container {
     const text = memo ?? this.memo?.text;
     if (text !== undefined) this.memo = { text, state };
     if (ack !== undefined) this.queue = this.queue.filter(({ seq }) => seq > ack);
-    this.reflexes.commit();
+    this.rows.commit();
     for (const command of commands) this.#obey(command);
     this.#arm();
     this.#pump();
@@ -450,8 +451,8 @@ export class Container {
   /** What is the prelude of a prepared end starts no supervisor, for a while. */
   #wakeByEvent(): void {
     const { agenda } = this.world;
-    const untilMs = this.reflexes.preparedUntil(this.queue);
-    if (untilMs === undefined || untilMs <= agenda.monoMs || this.reflexes.isUrgent) return this.wake('an event');
+    const untilMs = this.rows.preparedUntil(this.queue);
+    if (untilMs === undefined || untilMs <= agenda.monoMs || this.rows.isUrgent) return this.wake('an event');
     const nap = this.#nap;
     agenda.in(1, this.actor, () => this.#endWithMains());
     agenda.at(Math.ceil(untilMs + agenda.bootAtMs), this.actor, () => {
@@ -463,8 +464,8 @@ export class Container {
   wake(why: string, by?: string): void {
     const nap = this.#nap;
     if (nap === undefined || !this.isRunning) return;
-    if (CHANGES.has(why) && !this.reflexes.isUrgent) {
-      const waitsMs = this.queue.length > 0 ? NEVER : this.reflexes.noticeMs(nap.firedAtMs);
+    if (CHANGES.has(why) && !this.rows.isUrgent) {
+      const waitsMs = this.queue.length > 0 ? NEVER : this.rows.noticeMs(nap.firedAtMs);
       if (waitsMs > 0) {
         nap.hasPassedOver = true;
         nap.firedAtMs ??= this.world.agenda.monoMs;
@@ -476,6 +477,7 @@ export class Container {
     this.#nap = undefined;
     this.#vigil?.stop();
     this.#vigil = undefined;
+    this.contacts.hasFired = false;
     this.world.count(`woken by ${why}`);
     this.world.tell(this.member.name, `woken by ${why}`);
     this.world.laws.woken(this, nap, why, by);
@@ -485,21 +487,21 @@ export class Container {
   /** A main has ended, if this init holds a connection to it. */
   hearOfMain(hostId: string, how: Notice): void {
     const { agenda, dice, volume } = this.world;
-    if (!volume.canHoldSockets || !this.isRunning || !this.reflexes.isListening) return;
+    if (!volume.canHoldSockets || !this.isRunning || !this.rows.isListening) return;
     agenda.in(dice.short(2), this.actor, () => {
-      this.reflexes.hear(hostId, how);
-      if (this.reflexes.isUrgent && this.queue.length > 0) this.wake('a handle');
+      this.rows.hear(hostId, how);
+      if (this.rows.isUrgent && this.queue.length > 0) this.wake('a handle');
       this.#endWithMains();
     });
   }
 
   #endWithMains(): void {
     if (!this.isCommandAlive || this.#stopped === this.command?.id || this.#hasBegun) return;
-    const { lingersMs } = this.reflexes;
+    const { lingersMs } = this.rows;
     if (lingersMs > 0) return void this.world.agenda.in(Math.ceil(lingersMs), this.actor, () => this.#endWithMains());
-    const signal = this.reflexes.takeHold();
+    const signal = this.rows.takeHold();
     if (signal !== undefined) this.world.laws.heldUntilMainsEnded(this);
-    const sent = signal ?? this.reflexes.takeEnd();
+    const sent = signal ?? this.rows.takeEnd();
     if (sent !== undefined) this.world.laws.endedWithMains(this);
     this.#sendStop(sent, 'mains');
   }
@@ -583,7 +585,7 @@ export class Container {
     const { bootMs } = this.member.scenario;
     this.#starts.begin(agenda.monoMs, wokenBy !== undefined);
     this.becomeLost();
-    this.reflexes.expire(this.dueMs);
+    this.rows.expire(this.dueMs);
     this.dueMs = undefined;
     this.#isStarting = true;
     this.#hasCommitted = false;
@@ -777,6 +779,7 @@ export class Container {
     if (type === 'stop') this.#stop(command);
     if (type === 'orders') {
       this.#orders = command;
+      this.rows.replace(command);
       this.#isFirstDone = false;
     }
     if (type === 'exec') this.#startHelper(command.id, command.argv);
@@ -785,9 +788,7 @@ export class Container {
     if (type === 'listen') this.#listen();
     if (type === 'watch') this.#watch(command);
     if (type === 'connections') this.contacts.order(command.paths);
-    if (type === 'texts') this.reflexes.leaveTexts(command);
-    if (type === 'preparedEnds') this.reflexes.prepareEnds(command);
-    if (type === 'endWith') this.reflexes.prepareEndWith(command);
+    if (type === 'texts') this.rows.leaveTexts(command);
     if (type === 'sleep') this.#sleep();
     if (type === 'exit') this.end(command.code, 'left');
   }
@@ -935,7 +936,7 @@ export class Container {
     this.world.laws.lost.ended(this);
     const { pid } = command.first;
     const event = { type: 'exited', id: command.id, pid, ...exit, core: false, oom } as const;
-    const isWritten = this.#rungs.areRootsGone && this.reflexes.endAsPrepared(event);
+    const isWritten = this.#rungs.areRootsGone && this.rows.endByRow(event);
     if (!this.isRunning) return;
     if (!isWritten) return this.push(event);
     command.areRootsGone = true;

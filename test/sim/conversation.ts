@@ -6,7 +6,9 @@
  */
 
 import { constants } from 'node:os';
+import type { EndRow } from '../../src/core/end-rows.ts';
 import { openTextsOf } from '../../src/core/lifecycle/stop/record.ts';
+import type { MainsRow } from '../../src/core/mains-row.ts';
 import type { Order, Passed } from '../../src/core/orders.ts';
 import { initialState } from '../../src/core/state/state.ts';
 import type { HostCommand, HostEvent } from '../../src/runtime/host/host.ts';
@@ -16,7 +18,7 @@ import { type Actor, actor } from './agenda.ts';
 import { Container, type SimSupervisor } from './container.ts';
 import { Dice } from './dice.ts';
 import { draw } from './draw.ts';
-import type { Notice } from './reflexes.ts';
+import type { Notice } from './rows.ts';
 import { Content, type Holder } from './volume.ts';
 import { type Member, World } from './world.ts';
 
@@ -45,12 +47,14 @@ interface Rows {
   readonly lostAtMs?: number | undefined;
   readonly graceMs?: number | undefined;
   readonly deadlineMs?: number | undefined;
+  readonly mains?: MainsRow | undefined;
+  readonly ends?: readonly EndRow[];
 }
 
 const PATIENT: Rows = { stopSignals: [SIGTERM, SIGINT], unheardMs: FAR_MS };
 
 function ordersBy(id: number, rows: Rows): HostCommand {
-  const { stopSignals, signal, each, first, unheardMs, lostAtMs, graceMs, deadlineMs } = rows;
+  const { stopSignals, signal, each, first, unheardMs, lostAtMs, graceMs, deadlineMs, mains, ends = [] } = rows;
   const all: readonly (Order | false)[] = [
     each !== undefined && { when: 'each', table: each },
     first !== undefined && { when: 'first', table: first },
@@ -59,6 +63,8 @@ function ordersBy(id: number, rows: Rows): HostCommand {
     graceMs !== undefined && { when: 'grace', ms: graceMs },
     graceMs !== undefined && { when: 'mains-grace', ms: graceMs + 1_000 },
     deadlineMs !== undefined && { when: 'deadline', atMs: deadlineMs },
+    mains ?? false,
+    ...ends,
   ];
   return { type: 'orders', id, stopSignals, rows: all.filter((row) => row !== false) };
 }
@@ -174,13 +180,19 @@ export function converse(seed: number): Conversation {
   let losses = 0;
   let isLeaving = false;
   let takesBack = false;
+  let rows = PATIENT;
+  /** The orders before, with this change. */
+  const changed = (id: number, change: Partial<Rows>): HostCommand => {
+    rows = { ...rows, ...change };
+    return ordersBy(id, rows);
+  };
   const play = (step: Step, does: () => void, ms = STEP_MS): void => {
     does();
     live(ms);
     // Once the grace period is over, init leaves soon.
     if (isLeaving && container.isRunning && container.command?.exit !== undefined) live(OWN_MS);
     if (!container.isRunning) said.push(`left with ${container.exitCode}`);
-    const { isAsleep, isCommandAlive, command, reflexes } = container;
+    const { isAsleep, isCommandAlive, command, rows } = container;
     const got = isCommandAlive ? command?.first.got.map(({ signal }) => signal) : undefined;
     turns.push({
       step,
@@ -189,13 +201,13 @@ export function converse(seed: number): Conversation {
       lives: container.commands.length,
       signals: got?.filter((signal) => LOGGED.includes(signal)),
       tombstone: world.volume.files.get('main')?.text.trimEnd(),
-      isFinal: reflexes.hasSaidFinal,
-      evidence: reflexes.evidence,
+      isFinal: rows.hasSaidFinal,
+      evidence: rows.evidence,
     });
   };
   const commit = (commands: readonly HostCommand[], acks = true): void => {
-    const back = takesBack && !commands.some(({ type }) => type === 'endWith');
-    const all = back ? [endWith(container.lastSpawned, 0, []), ...commands] : commands;
+    const back = takesBack && !commands.some(({ type }) => type === 'orders');
+    const all = back ? [changed(Math.max(1, container.lastSpawned), { mains: undefined }), ...commands] : commands;
     takesBack = false;
     play({ do: 'commit', acks, commands: all }, () => {
       const ack = acks ? container.queue.at(-1)?.seq : undefined;
@@ -203,15 +215,14 @@ export function converse(seed: number): Conversation {
     });
   };
   const signal = (number: number): void => play({ do: 'signal', signal: number }, () => container.signal(number));
-  const endWith = (id: number, needed: number, mains: readonly (typeof PEERS)[number][]): HostCommand => ({
-    type: 'endWith',
-    id: Math.max(1, id),
+  const mainsRow = (needed: number, mains: readonly (typeof PEERS)[number][]): MainsRow => ({
+    when: 'mains',
     needed,
-    endsWithLost: dice.chance(0.5),
+    countsLost: dice.chance(0.5),
     holds: dice.chance(0.7),
     lingerMs,
     signal: isImpatient ? dice.pick([SIGTERM, SIGUSR1]) : dice.pick([SIGTERM, SIGUSR1, SIGHUP]),
-    mains: mains.map(({ name, hostId }) => ({ name, hostId, path: `./.${name}.sock` })),
+    mains: mains.map(({ name, hostId }) => ({ hostId, path: `./.${name}.sock` })),
   });
   const stopRows = (): Rows => {
     const [unheardMs, graceMs] = dice.pick<readonly [number | undefined, number | undefined]>([
@@ -230,12 +241,6 @@ export function converse(seed: number): Conversation {
   };
 
   play({ do: 'start' }, () => {});
-  let rows = PATIENT;
-  /** The orders before, with this change. */
-  const changed = (id: number, change: Partial<Rows>): HostCommand => {
-    rows = { ...rows, ...change };
-    return ordersBy(id, rows);
-  };
   const connections = (): HostCommand => {
     const held = PEERS.filter((_, n) => dice.chance(peers[n]?.isRunning === true ? 0.9 : 0.1));
     return { type: 'connections', paths: held.map(({ name }) => `./.${name}.sock`) };
@@ -273,16 +278,18 @@ export function converse(seed: number): Conversation {
         container.hearOfMain(it.hostId, says);
         for (const end of it.ends) end();
       });
-      // A stop request may come before a supervisor that is awake has taken the reflex back.
+      // A stop request may come before a supervisor that is awake has replaced the row.
       if (!isAsleep && !isAlone && container.isRunning && dice.chance(0.5)) signal(SIGTERM);
     };
     const owesSinceMs = container.queue[0]?.atMs ?? Number.POSITIVE_INFINITY;
     const owes = world.agenda.monoMs - owesSinceMs > OWED_MS;
     const acks = owes || dice.chance(0.85);
     const sleep = { type: 'sleep', path: '' } as const;
+    // What an ended peer has said and its end may come one after the other, and only a watch takes both.
+    const hasPeerEnded = peers.some(({ isRunning }) => !isRunning);
     const looks = (): readonly HostCommand[] => [
       ...(dice.chance(0.8) ? [connections()] : []),
-      ...(dice.chance(0.5) ? [watch()] : []),
+      ...(dice.chance(0.5) || hasPeerEnded ? [watch()] : []),
     ];
     const sleeps = (): void => commit([...looks(), sleep], acks);
     const watches = (): void => commit([...looks(), watch()], acks);
@@ -291,7 +298,13 @@ export function converse(seed: number): Conversation {
       isLeaving = false;
       // It is not KILLed while it starts.
       const spawn = { type: 'spawn', id: lastSpawned + 1, to: 'tree', program: { fromIndex: 0, argv: ['?'] } } as const;
-      const calmed = { lostAtMs: undefined, graceMs: undefined, deadlineMs: undefined, signal: undefined } as const;
+      const calmed = {
+        lostAtMs: undefined,
+        graceMs: undefined,
+        deadlineMs: undefined,
+        signal: undefined,
+        ends: [],
+      } as const;
       commit([changed(id, { ...PATIENT, ...calmed }), spawn], acks);
     };
     const orders = (): void =>
@@ -305,19 +318,19 @@ export function converse(seed: number): Conversation {
           () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
           () => [{ type: 'stop', id, signal: as, ...dice.pick<Times>(TIMES) }],
           // It could end in the millisecond of the commit.
-          () => [
-            { type: 'preparedEnds', id, signal: SIGTERM, patienceMs: 1, ends: [] },
-            { type: 'kill', id, signal: SIGKILL },
-          ],
+          () => [changed(id, { ends: [] }), { type: 'kill', id, signal: SIGKILL }],
           () => [changed(id, { deadlineMs: dice.pick([1, FAR_AT_MS, undefined]) })],
           () => [changed(id, { ...stopRows(), signal: SIGTERM, lostAtMs: 1, deadlineMs: 1 })],
           () => [changed(id, stopRows())],
-          () => lastWords(dice, id, isImpatient),
-          () => lastWords(dice, id, isImpatient),
-          () => [endWith(id, dice.pick([0, 1, 2]), PEERS.slice(0, 2))],
+          () => [TEXTS, changed(id, { ends: endRows(dice, isImpatient) })],
+          () => [TEXTS, changed(id, { ends: endRows(dice, isImpatient) })],
+          () => [changed(id, { mains: mainsRow(dice.pick([0, 1, 2]), PEERS.slice(0, 2)) })],
           () => [
-            endWith(id, dice.pick([1, 2]), PEERS.slice(0, dice.pick([1, 2]))),
-            ...lastWords(dice, id, isImpatient),
+            TEXTS,
+            changed(id, {
+              mains: mainsRow(dice.pick([1, 2]), PEERS.slice(0, dice.pick([1, 2]))),
+              ends: endRows(dice, isImpatient),
+            }),
           ],
         ])(),
         acks,
@@ -337,12 +350,7 @@ export function converse(seed: number): Conversation {
       while (said.length === 0) live(STEP_MS);
     };
     play({ do: 'find one again' }, find);
-    let rows = PATIENT;
-    /** The orders before, with this change. */
-    const changed = (id: number, change: Partial<Rows>): HostCommand => {
-      rows = { ...rows, ...change };
-      return ordersBy(id, rows);
-    };
+    rows = PATIENT;
     commit([changed(1, {})]);
   }
   if (container.isAlone && container.isRunning) play({ do: 'kill the command' }, () => container.killCommand(false));
@@ -383,9 +391,10 @@ function watch(): HostCommand {
 }
 
 /** Each of them has another reason. */
-function lastWords(dice: Dice, id: number, isImpatient: boolean): readonly HostCommand[] {
+function endRows(dice: Dice, isImpatient: boolean): readonly EndRow[] {
   const reasons = { '': isImpatient ? 'error' : 'completed', f: 'stopped', t: 'lost', st: 'killed' } as const;
-  const ends = (['', 'f', 't', 'st'] as const).flatMap((prelude) => {
+  const patienceMs = isImpatient ? 20 : FAR_MS;
+  return (['', 'f', 't', 'st'] as const).flatMap((prelude): readonly EndRow[] => {
     if (dice.chance(0.2)) return [];
     const isByKill = prelude === '' && dice.chance(0.3);
     const range = isByKill ? { from: 256 + SIGKILL, to: 256 + SIGKILL } : { from: 0, to: dice.pick([0, 255, 255]) };
@@ -397,13 +406,15 @@ function lastWords(dice: Dice, id: number, isImpatient: boolean): readonly HostC
       reason: reasons[prelude],
       stopReason: prelude === '' ? '' : `reason ${prelude}`,
     };
-    return [{ prelude, ...range, final: dice.chance(0.7), code, ...words }];
+    return [{ when: 'end', prelude, patienceMs, ...range, final: dice.chance(0.7), code, ...words }];
   });
-  const patienceMs = isImpatient ? 20 : FAR_MS;
-  return [
-    { type: 'texts', path: '?', terminationLog: { path: '?', isNamed: true }, ...openTextsOf(CONFIG, STATE), ...LINES },
-    { type: 'preparedEnds', id, signal: SIGTERM, patienceMs, ends },
-  ];
 }
 
-const LINES = { log: ' info  main: dead', errorLog: ' error main: dead' } as const;
+const TEXTS: HostCommand = {
+  type: 'texts',
+  path: '?',
+  terminationLog: { path: '?', isNamed: true },
+  ...openTextsOf(CONFIG, STATE),
+  log: ' info  main: dead',
+  errorLog: ' error main: dead',
+};

@@ -27,7 +27,7 @@ export function expectDecision(member: Member): void {
   world.count('hears of the end of its mains');
   agenda.in(SOON_MS + 4 * member.scenario.bootMs, undefined, () => {
     const { state, isRunning, isStoppedByInit } = container;
-    // Where a reflex has acted on it, the supervisor sleeps on.
+    // Where init has acted on it by a row, the supervisor sleeps on.
     if (!isRunning || isStoppedByInit || !isUndisturbed(world, agenda.nowMs)) return;
     if (world.kubelet.restartedAllAtMs >= sinceMs) return;
     if (state?.child.is === 'alive' && state.stop === undefined && state.failing === undefined)

@@ -15,7 +15,7 @@ import type { Supervisor } from '../init/connection.ts';
 import { type Bench, connected, type Init, onBench } from '../init/scripted.ts';
 import { type Conversation, converse, MEMO, PEERS, type Turn, tell, WORDS } from './conversation.ts';
 import { inMacrotask } from './microtasks.ts';
-import type { Notice } from './reflexes.ts';
+import type { Notice } from './rows.ts';
 
 const { TEST_SEED: SEED = 1, TEST_ROUNDS: ROUNDS = 40 } = process.env;
 /** Init and its model once disagreed in these. */
@@ -148,8 +148,13 @@ class Play {
     if (command.type === 'spawn') return { ...command, program: { fromIndex: 0, argv: this.#command } };
     if (command.type === 'watch') return { ...command, dir: at('.') };
     if (command.type === 'connections') return { ...command, paths: command.paths.map(at) };
-    if (command.type === 'endWith')
-      return { ...command, mains: command.mains.map((main) => ({ ...main, path: at(main.path) })) };
+    if (command.type === 'orders')
+      return {
+        ...command,
+        rows: command.rows.map((row) =>
+          row.when === 'mains' ? { ...row, mains: row.mains.map((main) => ({ ...main, path: at(main.path) })) } : row,
+        ),
+      };
     if (command.type !== 'texts') return command;
     return { ...command, path: at('main'), terminationLog: { path: this.#bench.path('evidence'), isNamed: true } };
   }

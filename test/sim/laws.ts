@@ -100,7 +100,7 @@ export class Laws extends Judge {
 
   /** Init is about to signal it because of its mains. */
   endedWithMains(container: Container): void {
-    judgeLinger(container, container.reflexes.endedFrom);
+    judgeLinger(container, container.rows.endedFrom);
   }
 
   /** A signal of sexton's own is about to reach the command. */
@@ -447,10 +447,10 @@ function isOnItsWay({ stop, climb }: Step['after']): boolean {
 
 /** Why it takes mains for finished that are not; undefined: it should know better. */
 function misleading(container: Container): string | undefined {
-  const { member, reflexes, world } = container;
+  const { member, rows, world } = container;
   if (isBroughtBack(member)) return 'a main that was replaced said that it is final';
   if (isToldNothing(world)) return 'no member could tell that all were restarted';
-  if (reflexes.isEndedUnsure) return 'init alone cannot know whether a main that was killed comes back';
+  if (rows.isEndedUnsure) return 'init alone cannot know whether a main that was killed comes back';
   if (hasLeftUnsaid(member)) return 'a main could not write down the code that a rule restarts';
   if (isMisledBySilence(container)) return 'a main could not write, or take its handle, to show that it lives';
   return undefined;

@@ -24,8 +24,8 @@ export function isFinished(member: Member): boolean {
 }
 
 /** Its supervisor or its init has said that no other life follows. */
-export function hasSaidFinal({ reflexes, state }: Container): boolean {
-  return reflexes.hasSaidFinal || (state?.child.is === 'gone' && state.child.final);
+export function hasSaidFinal({ rows, state }: Container): boolean {
+  return rows.hasSaidFinal || (state?.child.is === 'gone' && state.child.final);
 }
 
 /** As this member's roster has it. */
@@ -90,7 +90,7 @@ function knowableSinceMs(member: Member): number | undefined {
   return member.config.when === 'all' ? Math.max(...ends) : Math.min(...ends);
 }
 
-/** Without a supervisor only what the last one has left behind ends it: a stop that has begun, or reflexes. */
+/** Without a supervisor only what the last one has left behind ends it: a stop that has begun, or rows. */
 function isBlind({ world: { count }, container }: Member): boolean {
   if (container?.lostAtMs === undefined) return false;
   const { climb, deadline } = container.memo?.state ?? {};
@@ -100,7 +100,7 @@ function isBlind({ world: { count }, container }: Member): boolean {
   const isTold = isStopped && container.command?.signals.some(({ signal }) => signal !== SIGKILL) === true;
   if (isTold && hasKill) return false;
   const isUnending = isTold && container.asked.length === 0;
-  if (!isUnending && container.reflexes.haveMainsFinished) return false;
+  if (!isUnending && container.rows.haveMainsFinished) return false;
   if (isUnending) count('excused: a command without grace period that ignores the signal of init alone');
   else count('excused: init alone could not know that its mains have finished');
   return true;

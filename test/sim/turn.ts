@@ -27,11 +27,11 @@ export function judgeTurn(container: Container, step: Step): void {
   if (config.role === 'sidecar' && config.hold.kind !== 'always' && stop.origin !== 'self') return;
   // Init's own signal is judged when it sends it.
   if (!isSentByInit) judgeLinger(container, container.brain?.state, stop.among);
-  if (isSentByInit && (container.reflexes.endedFrom === undefined || container.wasAlone))
+  if (isSentByInit && (container.rows.endedFrom === undefined || container.wasAlone))
     return world.count('excused: stopped before another by init, as no supervisor acted in time');
   // Init ends it with its mains, whatever its supervisor hears of before it hears of that.
-  const isByReflex = isSentByInit && quorumHasFinished(member);
-  const isForMains = stop.reason === MAINS_FINISHED || isByReflex;
+  const isByRow = isSentByInit && quorumHasFinished(member);
+  const isForMains = stop.reason === MAINS_FINISHED || isByRow;
   const mains = config.role === 'sidecar' && !isForMains ? servedBy(member) : [];
   const isServant = (other: Member): boolean => config.role === 'main' && other.config.role === 'sidecar';
   const isQuorum = isForMains && config.when === 'any';
@@ -41,8 +41,8 @@ export function judgeTurn(container: Container, step: Step): void {
   if (mains.some(hasLived)) world.judges('sidecars outlive mains');
   if (dependents.some(hasLived)) world.judges('order');
   const law = config.role === 'sidecar' ? 'sidecars outlive mains' : 'order';
-  // A reflex of init acts on what the supervisor had left behind by then.
-  const knowing = isSentByInit ? container.reflexes.endedFrom : container.brain?.state;
+  // By a row init acts on what the supervisor knew when it wrote that.
+  const knowing = isSentByInit ? container.rows.endedFrom : container.brain?.state;
   for (const other of new Set([...mains, ...dependents])) {
     if (other === member || !isCommandAlive(other) || stop.among?.includes(other.name) === false) continue;
     // Init passes it on. It learns whether it may a moment after the others have started, and much later from a
@@ -75,11 +75,11 @@ function isHurriedByOthers(self: Container, at: { sinceMs: number; nowMs: number
   const { world } = self;
   const isClose = (atMs: number): boolean => at.nowMs + 1 >= lastTurnMs({ sinceMs: at.sinceMs, atMs });
   return world.containers.some((it) => {
-    const { brain, state, aloneSinceMs, reflexes, member } = it;
+    const { brain, state, aloneSinceMs, rows, member } = it;
     // The next container of a member takes its deadline back as soon as the others can see that.
     if (member.container !== it && !isRecent(world, member.endedAtMs) && !isWritten(member)) return false;
     // Its init wrote the deadline of a stop that no supervisor has heard of.
-    if (reflexes.writtenDeadlineMs !== undefined && isClose(reflexes.writtenDeadlineMs)) return true;
+    if (rows.writtenDeadlineMs !== undefined && isClose(rows.writtenDeadlineMs)) return true;
     if (state?.deadline?.kills !== true || state.bootId !== world.bootId || brain === self.brain) return false;
     const isShared = state.deadline.shared || isRecent(world, aloneSinceMs) || isWritten(member);
     return isShared && isClose(state.deadline.atMs);

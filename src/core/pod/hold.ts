@@ -66,7 +66,7 @@ function isStoppedWithUs(draft: Draft, main: Peer | undefined, { atMs }: Stop): 
 
 /**
  * A kubelet of 1.36 asked the containers of a pod up to 40 ms apart. It starts a main that was stopped alone again after
- * about 1 s, so this is shorter. Init waits as long: REQUEST_MS in `src/init/orders/prepared-end.c`.
+ * about 1 s, so this is shorter. Init waits as long: REQUEST_MS in `src/init/orders/ends.c`.
  */
 const JUST_BEFORE_MS = 500;
 

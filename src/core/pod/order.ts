@@ -1,6 +1,6 @@
 /** Stop order is the reverse of start order, by `StartAfter`; a sidecar stops also after all mains. */
 import type { MemberConfig } from '../config.ts';
-import { MAINS_FINISHED, type State } from '../state/state.ts';
+import { MAINS_FINISHED, type State, type Stop } from '../state/state.ts';
 import { earliest } from '../time.ts';
 import { holdsUp, mainsServed } from './finished.ts';
 import { peerNamed, standingOf } from './standing.ts';
@@ -9,11 +9,12 @@ import { peerNamed, standingOf } from './standing.ts';
 export function blockersOf(
   config: MemberConfig,
   state: State,
+  stop: Pick<Stop, 'reason' | 'among'> | undefined = state.stop,
 ): { readonly names: readonly string[]; readonly untilMs: number | undefined } {
   const peers = state.peers ?? {};
   const mains = config.role === 'sidecar' ? mainsServed(config, state) : [];
   // With `any`, one finished main is enough: the other mains are no reason to wait.
-  const quorumIsEnough = state.stop?.reason === MAINS_FINISHED && config.when === 'any';
+  const quorumIsEnough = stop?.reason === MAINS_FINISHED && config.when === 'any';
   const needed = new Set(quorumIsEnough ? [] : mains);
   for (const [name, peer] of Object.entries(peers)) {
     // A sidecar that started after a main still ends after it: otherwise each would wait for the other.
@@ -21,7 +22,7 @@ export function blockersOf(
     const dependsOnUs = !isServant && (peer.tombstone.StartAfter?.includes(config.name) ?? false);
     if (dependsOnUs && !(quorumIsEnough && mains.includes(name))) needed.add(name);
   }
-  const { among } = state.stop ?? {};
+  const { among } = stop ?? {};
   const waitedFor = [...needed].filter((name) => among === undefined || among.includes(name));
   const standings = waitedFor.map((name) => ({ name, standing: standingOf(config, state, peerNamed(state, name)) }));
   const unsure = standings.flatMap(({ standing }) => (standing.is === 'unsure' ? [standing.untilMs] : []));

@@ -47,7 +47,7 @@ export type HostReport =
     }
   /**
    * Nothing that the child has started is left. This follows `exited` of that id, possibly in the same instant.
-   * `isWritten`: the host has already published this end as prepared (`preparedEnds`).
+   * `isWritten`: the host has already published this end, by a row `end`.
    */
   | { readonly type: 'rootsGone'; readonly id: number; readonly isWritten?: boolean }
   /** A stop signal has reached `count` processes, the first of which is `pid`. */

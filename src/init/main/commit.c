@@ -49,6 +49,12 @@ static void spawn_if_not_stopped(struct init *init, const struct operation *op) 
   start_words(init, op);
 }
 
+static void replace_orders(struct init *init, const struct orders *orders) {
+  init->orders = *orders;
+  init->rows_until = NEVER;
+  set_mains(&init->mains, &init->contacts, &orders->mains);
+}
+
 static void apply(struct init *init, const struct operation *op) {
   const struct child *child = find_child(&init->children, op->id);
   switch (op->kind) {
@@ -66,8 +72,7 @@ static void apply(struct init *init, const struct operation *op) {
       if (child) continue_rung(init, op->signal, op->at, op->last_at);
       return;
     case OP_ORDERS:
-      init->orders = op->orders;
-      return;
+      return replace_orders(init, &op->orders);
     case OP_DUE:
       /* A time in the past counts from now: the commit that sets it cannot be late. */
       init->supervisor.watch.due = op->at > now_ms() ? op->at : now_ms();
@@ -87,11 +92,7 @@ static void apply(struct init *init, const struct operation *op) {
       if (op->length > 0) show_asleep(&init->sleep, op->text);
       return;
     case OP_TEXTS:
-      return set_texts(&init->reflexes.texts, op);
-    case OP_PREPARED_ENDS:
-      return set_prepared_ends(&init->reflexes, op);
-    case OP_END_WITH:
-      return set_end_with(&init->reflexes, &init->contacts, op);
+      return set_texts(&init->texts, op);
     case OP_NOTIFY:
       return open_notifications(init, op->index, op->wait_ms);
     case OP_WATCHDOG:
@@ -128,7 +129,7 @@ static enum outcome apply_commit(struct init *init, const char *body, size_t len
   init->alone = false;
   /* The supervisor had sent this behind its `sleep`. */
   if (init->sleep.is_asleep) wake(init, "commit");
-  init->reflexes.committed_at = now_ms();
+  init->committed_at = now_ms();
   begin_commit(&fields, body, length);
   while (next_operation(&fields, &op) == DECODED_OPERATION) {
     apply(init, &op);

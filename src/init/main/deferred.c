@@ -61,12 +61,12 @@ static const char *reason_of(const struct event *died, bool by_oom, bool is_stop
  */
 static void leave_plain_evidence(struct init *init, const struct event *died) {
   const struct event *asked = oldest_stop(init);
-  struct texts *texts = &init->reflexes.texts;
+  struct texts *texts = &init->texts;
   bool by_kill = died && died->kind == EV_KILLED && died->value == SIGKILL;
   if ((!asked && !by_kill) || (!died && texts->length > 0) || !has_termination_log()) return;
   struct plain_words plain = read_plain_words(&init->in);
   bool by_oom = by_kill && count_oom_kills() > init->supervisor.oom_kills;
-  struct prepared_end end = {.stop_reason = ""};
+  struct end_order end = {.stop_reason = ""};
   struct ending ending = {.end = &end, .asked = asked, .died = died, .grace_ms = plain.grace_ms};
   ending.status = ending.code = init->children.last_status;
   if (by_kill) ending.killer = by_oom ? "OOM killer" : "an unknown sender";

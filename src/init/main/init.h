@@ -6,7 +6,7 @@
  *   start       whether the command starts at once; tini, dumb-init and kubexit; how Node is found; refusals
  *   children    the application, its terminal, helpers of probes and hooks, adopted processes
  *   supervisor  its start, connection, watchdog and sleep; the directory of the members, and the sockets to them
- *   orders      what init does by itself: signals, stops, the end with the mains, prepared ends and their texts
+ *   orders      what init does by itself: signals, stops, mains, and the ends with their texts
  *   main        commits, what was reaped, the deferred supervisor, and the loop
  */
 #pragma once
@@ -16,7 +16,6 @@
 #include "children.h"
 #include "deferred.h"
 #include "orders.h"
-#include "reflex.h"
 #include "start.h"
 #include "supervisor.h"
 
@@ -77,7 +76,10 @@ struct init {
   struct helpers helpers;
   struct children children;
   struct notifications notifications;
-  struct reflexes reflexes;
+  struct mains mains;
+  struct texts texts;
+  int64_t committed_at; /* the last commit; an event of the same millisecond may have come before it */
+  int64_t rows_until;   /* when the rows `mains` and `end` expire; NEVER: only by a commit */
   struct storage storage;
 };
 

@@ -224,6 +224,7 @@ static void set_up(struct init *init) {
   init->notifications.watchdog.ms = init->notifications.watchdog.due = NEVER;
   init->supervisor.oom_kills = -1;
   begin_orders(&init->orders, NEVER);
+  init->rows_until = NEVER;
   init->connection.in = storage->in;
   init->connection.out = storage->out;
   init->memo.bytes = storage->memo;
@@ -236,7 +237,7 @@ static void set_up(struct init *init) {
   init->rung.told = storage->told;
   init->helpers.outputs = storage->outputs;
   init->notifications.text = storage->notification;
-  init->reflexes.texts.words = storage->texts;
+  init->texts.words = storage->texts;
 }
 
 int main(int argc, char **argv, char **env) {

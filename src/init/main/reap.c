@@ -53,7 +53,7 @@ void reap(struct init *init) {
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
   }
   report_ended_helpers(&init->helpers, &init->queue);
-  end_as_prepared(init);
+  end_by_row(init);
   if (is_tree_smaller) walk(init);
   report_gone_roots(init);
 }

@@ -1,7 +1,12 @@
-/* What init does by itself, so that a lost supervisor never costs a stop request. */
+/*
+ * What init does by itself: the rows that the supervisor has left behind, and what init does when none can be started.
+ * The rows `mains` and `end` hold only while every event is acknowledged, and until the supervisor is due.
+ */
 #pragma once
 
 #include "queue.h"
+#include "start.h"
+#include "supervisor.h"
 #include "system.h"
 
 struct init;
@@ -54,3 +59,71 @@ int64_t leaves_at(const struct init *init);
 /* Leaves when the child has ended, and no supervisor is there to record it. To be called last in each turn. */
 void leave_without_supervisor(struct init *init);
 _Noreturn void leave(struct init *init, int code);
+
+/* closing.c */
+/* A notice on a liveness socket: `dead`, the host id, how its command has ended, a line end. */
+enum { ENDS = '0', ENDS_FOR_GOOD = '1', ENDS_AS_ASKED = '2' };
+
+enum { TOMBSTONE_BYTES = 8192 };
+
+/* The words of `texts`, in their order. ERROR_LINE: for a command that has failed; an empty line is not shown. */
+enum { TOMBSTONE_PATH, EVIDENCE_PATH, EVIDENCE_IS_MADE, TOMBSTONE, EVIDENCE, LOG_LINE, ERROR_LINE };
+
+/* The records of the member without their ends. */
+struct texts {
+  size_t length; /* how much of `words` is in use; 0: there are no texts */
+  char *words;   /* MAX_TEXTS_BYTES: those of the operation */
+  const char *text[TEXT_WORDS]; /* TOMBSTONE: NULL for a plain command, which has none */
+};
+
+/* An end that has come. `status`: of the command. `code`: of the container. */
+struct ending {
+  const struct end_order *end;
+  const struct event *asked, *died; /* asked: the first event of the stop; NULL: there was none; died: not yet */
+  const char *killer;               /* what has ended it by KILL; NULL: nothing */
+  int status, code;
+  int64_t grace_ms;
+};
+
+void set_texts(struct texts *texts, const struct operation *op);
+/* The open texts of a plain command, as the supervisor would have left them. `by_oom`: the OOM killer has ended it. */
+void open_plain_texts(struct texts *texts, const struct plain_words *plain, const struct event *born, bool by_oom);
+/* Whether there are texts, with room for their ends. */
+bool are_texts_closable(const struct texts *texts);
+void close_tombstone(char out[TOMBSTONE_BYTES], const struct texts *texts, const struct ending *ending);
+/* False: the file cannot be written, and the supervisor has to say so. */
+bool leave_evidence(const struct texts *texts, const struct ending *ending);
+/* False: the reader is stalled, and the supervisor has to wait for it. */
+bool write_log(const struct texts *texts, const struct ending *ending);
+
+/* mains.c */
+/* The mains of the last row `mains`, which outlive it for the time in which no supervisor can be started. */
+struct mains {
+  struct mains_order order;
+  bool is_ordered; /* the row is in the orders, and was not carried out yet */
+  size_t final, ended, lost; /* that have ended for good, that have ended in this stop, and that are gone */
+  int64_t ended_at;          /* the last end of a main */
+};
+
+/* Takes over the row `mains` of new orders; without one the mains stay. */
+void set_mains(struct mains *mains, struct contacts *contacts, const struct mains_order *order);
+/* Counts the mains that have spoken or ended, before the signals of the same turn. */
+void read_notices(struct init *init);
+/* The moment to signal the command, because as many mains as are needed are gone; NEVER: they are not. */
+int64_t ends_with_mains_at(struct init *init);
+void end_with_mains(struct init *init);
+
+/* ends.c */
+/* Carries out the row `end` that covers what was just reaped: "Ends" in protocol.md. */
+void end_by_row(struct init *init);
+/* Until when the queue starts no supervisor, because a row `end` has it as its prelude; NEVER: it starts one. */
+int64_t prepared_until(const struct init *init);
+/* Whether a row `end` has the queue as its prelude, or as the beginning of it. */
+bool is_prelude(const struct init *init);
+/* Whether the rows hold for a moment: after the commit that has them, and before the next one is due. */
+bool holds_at(const struct init *init, int64_t at);
+/* Whether every main has ended, in this stop or for good. */
+bool have_all_ended(const struct mains *mains);
+/* Whether a supervisor runs that may act on what has happened. */
+bool has_decided(const struct init *init);
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);

@@ -4,11 +4,12 @@
  */
 #include "init.h"
 
-/* Only the first cause is kept. */
+/* Only the first cause is kept, and only of a wake: a supervisor that follows one that has died was not woken. */
 static void fire(struct sleep *sleep, const char *what, const char *name) {
   if (sleep->has_fired) return;
   sleep->has_fired = true;
   sleep->fired_at = now_ms();
+  if (!sleep->is_asleep) return;
   size_t used = strlen(strcpy(sleep->why, what));
   for (; *name && used < MAX_WHY_BYTES; name++) sleep->why[used++] = *name;
   sleep->why[used] = 0;
@@ -90,10 +91,10 @@ void wake(struct init *init, const char *why) {
 }
 
 /*
- * In a prepared stop a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
+ * In a stop that a row `end` covers, a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
  * member and a main that is gone in another way are urgent.
  */
-static bool is_urgent(const struct init *init) { return init->sleep.is_asked || init->reflexes.lost > 0; }
+static bool is_urgent(const struct init *init) { return init->sleep.is_asked || init->mains.lost > 0; }
 
 void wake_when_needed(struct init *init, int64_t until) {
   struct sleep *sleep = &init->sleep;

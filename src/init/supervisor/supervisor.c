@@ -81,8 +81,8 @@ const char *start_supervisor(struct init *init) {
   supervisor->start_at = NEVER;
   supervisor->committed = supervisor->hangs = false;
   supervisor->why = "it was not there in time";
-  /* The last supervisor's reflexes expire when it was due; the next one has not said when it is. */
-  if (supervisor->watch.due < init->reflexes.until) init->reflexes.until = supervisor->watch.due;
+  /* The rows of the last supervisor expire when it was due; the next one has not said when it is. */
+  if (supervisor->watch.due < init->rows_until) init->rows_until = supervisor->watch.due;
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
   /* Without a command a lack of memory can harm nothing. */

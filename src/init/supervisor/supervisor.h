@@ -115,14 +115,13 @@ size_t encode_news(struct directory *directory, char *out);
 enum {
   MAX_CONTACTS = MAX_CONNECTIONS + MAX_MAINS, /* a main may be on the list no more */
   NOTICE_BYTES = 40,
-  HOST_ID_BYTES = 32,
 };
 
 /* A connection to the liveness socket of a peer. It goes when none of the first three is true. */
 struct contact {
   bool is_listed;  /* by this supervisor */
   bool is_left;    /* listed by one before it */
-  bool is_main;    /* `end-with` waits for its notice or end */
+  bool is_main;    /* the row `mains` waits for its notice or end */
   bool is_news;    /* this supervisor does not know its state yet */
   bool has_spoken; /* `notice` has its first bytes, and the others stay unread */
   int fd;          /* -1: it is over, or never was */
@@ -177,7 +176,7 @@ void look_when_changed(struct init *init);
 void show_asleep(struct sleep *sleep, const char *path);
 /* Ends the supervisor if nothing has happened that it does not know; else forgets what is watched. */
 void go_to_sleep(struct init *init);
-/* Starts a supervisor when something has happened. A prepared end handles the events in the queue until `until`. */
+/* Starts a supervisor when something has happened. A row `end` covers the events in the queue until `until`. */
 void wake_when_needed(struct init *init, int64_t until);
 void wake(struct init *init, const char *why);
 /* To be called when the supervisor is gone; true: it sleeps. */

@@ -75,10 +75,43 @@ static bool next_table(struct fields *fields, uint8_t table[MAX_SIGNAL + 1]) {
   return true;
 }
 
-static const char *const whens[WHENS] = {"each",  "first",       "unheard",  "lost", "mains",
-                                         "grace", "mains-grace", "deadline", "leave"};
+static const char *const whens[WHENS] = {"each",        "first",    "unheard", "lost", "mains", "grace",
+                                         "mains-grace", "deadline", "leave",   "end"};
 
 const char *name_of_row(enum when when) { return whens[when]; }
+
+static bool next_mains(struct fields *fields, struct mains_order *mains) {
+  const char *text;
+  size_t length;
+  if (!next_u32(fields, MAX_MAINS, &mains->needed) || !next_u32(fields, 1, &mains->counts_lost)) return false;
+  if (!next_u32(fields, 1, &mains->holds) || !next_u32(fields, INT32_MAX, &mains->linger_ms)) return false;
+  if (!next_signal(fields, 1, &mains->signal) || !next_u32(fields, MAX_MAINS, &mains->count)) return false;
+  mains->words = fields->at;
+  for (uint32_t i = 0; i < mains->count; i++) {
+    if (!next_field(fields, &text, &length) || length != HOST_ID_BYTES) return false;
+    if (!next_field(fields, &text, &length) || length == 0 || length > MAX_SOCKET_PATH_BYTES) return false;
+  }
+  return mains->count > 0;
+}
+
+static bool next_word(struct fields *fields, char *word, size_t most) {
+  const char *text;
+  size_t length;
+  if (!next_field(fields, &text, &length) || length > most) return false;
+  memcpy(word, text, length + 1);
+  return true;
+}
+
+static bool next_end(struct fields *fields, struct end_order *end) {
+  uint32_t final;
+  if (!next_word(fields, end->prelude, MAX_PRELUDE) || !next_u32(fields, INT32_MAX, &end->patience_ms)) return false;
+  if (!next_u32(fields, SIGNAL_EXIT + MAX_SIGNAL, &end->first)) return false;
+  if (!next_u32(fields, SIGNAL_EXIT + MAX_SIGNAL, &end->last) || end->last < end->first) return false;
+  if (!next_u32(fields, 1, &final) || !next_u32(fields, STAYS, &end->leaves_with)) return false;
+  end->final = final;
+  return next_word(fields, end->signal, MAX_WORD_BYTES) && next_word(fields, end->reason, MAX_WORD_BYTES) &&
+         next_word(fields, end->stop_reason, MAX_WORD_BYTES);
+}
 
 static bool next_row(struct fields *fields, struct orders *orders) {
   const char *name;
@@ -87,10 +120,11 @@ static bool next_row(struct fields *fields, struct orders *orders) {
   while (when < WHENS && strcmp(whens[when], name) != 0) when++;
   if (when == ON_EACH) return next_table(fields, orders->each);
   if (when == ON_FIRST) return next_table(fields, orders->first);
+  if (when == ON_MAINS) return next_mains(fields, &orders->mains);
+  if (when == ON_END) return next_end(fields, &orders->ends[orders->end_count++]);
+  if (when == WHENS) return false;
   struct order *order = &orders->rows[orders->count++];
   order->when = (enum when)when;
-  /* The mains have an operation of their own. */
-  if (when == WHENS || when == ON_MAINS) return false;
   if (!next_time(fields, &order->at) || order->at == NEVER) return false;
   return when > ON_LOST || next_signal(fields, 0, &order->signal);
 }
@@ -136,7 +170,7 @@ static bool decode_connections(struct fields *fields, struct operation *op) {
 
 /* The name of each operation, and its fields, a letter each as in decode_field(). */
 static const struct {
-  char name[14], fields[8];
+  char name[12], fields[5];
 } forms[] = {
     [OP_ACK] = {"ack", "q"},
     [OP_MEMO] = {"memo", "m"},
@@ -152,8 +186,6 @@ static const struct {
     [OP_CONNECTIONS] = {"connections", "C"},
     [OP_SLEEP] = {"sleep", "p"},
     [OP_TEXTS] = {"texts", "w"},
-    [OP_PREPARED_ENDS] = {"prepared-ends", "isdw"},
-    [OP_END_WITH] = {"end-with", "inbhdsw"},
     [OP_NOTIFY] = {"notify", "bd"},
     [OP_WATCHDOG] = {"watchdog", "id"},
     [OP_EXIT] = {"exit", "c"},
@@ -179,8 +211,6 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return next_u32(fields, 255, &op->code);
     case 'd':
       return next_time(fields, &op->wait_ms);
-    case 'h':
-      return next_u32(fields, 1, &op->holds);
     case 'i':
       return next_number(fields, 1, MAX_NUMBER, &op->id);
     case 'l':
@@ -188,8 +218,6 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
       return next_text(fields, MAX_SOCKET_PATH_BYTES, op) && op->length > 0;
     case 'm':
       return next_text(fields, MAX_MEMO_BYTES, op);
-    case 'n':
-      return next_u32(fields, MAX_MAINS, &op->limit);
     case 'o':
       return next_u32(fields, MAX_OUTPUT_BYTES, &op->limit);
     case 'p':
@@ -213,8 +241,7 @@ static bool decode_field(char field, struct fields *fields, struct operation *op
 static bool has_right_words(const struct operation *op) {
   if (op->kind == OP_SPAWN) return (op->index == 0) != (op->count == 0);
   if (op->kind == OP_EXEC) return op->count > 0;
-  if (op->kind == OP_TEXTS) return op->count == TEXT_WORDS && op->length <= MAX_TEXTS_BYTES;
-  return (op->kind != OP_PREPARED_ENDS && op->kind != OP_END_WITH) || op->length <= MAX_TEXTS_BYTES;
+  return op->kind != OP_TEXTS || (op->count == TEXT_WORDS && op->length <= MAX_TEXTS_BYTES);
 }
 
 enum decoded next_operation(struct fields *fields, struct operation *op) {

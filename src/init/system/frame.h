@@ -22,6 +22,9 @@ enum {
   TEXT_WORDS = 7,
   MAX_MAINS = 16,
   MAX_ORDERS = 16,
+  HOST_ID_BYTES = 32,
+  MAX_PRELUDE = 2,
+  MAX_WORD_BYTES = 15,
 };
 
 /* Whom the signals to a child reach. */
@@ -29,7 +32,7 @@ enum signal_to { TO_TREE, TO_GROUP, TO_FIRST };
 
 enum operation_kind {
   OP_ACK, OP_MEMO, OP_SPAWN, OP_KILL, OP_STOP, OP_ORDERS, OP_DUE, OP_LISTEN, OP_EXEC, OP_END_HELPER, OP_WATCH,
-  OP_CONNECTIONS, OP_SLEEP, OP_TEXTS, OP_PREPARED_ENDS, OP_END_WITH, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
+  OP_CONNECTIONS, OP_SLEEP, OP_TEXTS, OP_NOTIFY, OP_WATCHDOG, OP_EXIT,
 };
 
 /* What a row is for: when it is carried out, and what init does then. */
@@ -43,14 +46,39 @@ enum when {
   ON_MAINS_GRACE, /* so long after ON_MAINS: KILL */
   ON_DEADLINE,    /* the time has come: KILL */
   ON_LEAVE,       /* the child has ended, and the time has come: leave */
+  ON_END,         /* the child has ended in this way: close the texts, and leave */
   WHENS,
 };
 
-/* A row. ON_EACH and ON_FIRST have tables in its place. */
+/* A row with a time. */
 struct order {
   enum when when;
   int signal; /* unheard, lost: the stop signal; 0: the one that has come */
   int64_t at; /* milliseconds for unheard, grace and mains-grace, else a time */
+};
+
+/* The row ON_MAINS. */
+struct mains_order {
+  uint32_t needed; /* how many have to end for good; 0: only a supervisor can tell, while one can be started */
+  uint32_t counts_lost; /* a killed main counts while no supervisor can be started */
+  uint32_t holds;  /* a stop request waits until all of them have ended */
+  int signal;
+  uint32_t linger_ms; /* from the last end to the signal */
+  uint32_t count;    /* 0: there is no such row */
+  const char *words; /* for each the host id and the path of its socket, in the frame */
+};
+
+/* The container exits with the command's code, or not at all. An end by signal n counts as SIGNAL_EXIT + n. */
+enum { CODE_OF_COMMAND = 256, STAYS = 257, SIGNAL_EXIT = 256 };
+
+/* A row ON_END. */
+struct end_order {
+  char prelude[MAX_PRELUDE + 1]; /* the events before the end */
+  bool final;
+  uint32_t patience_ms; /* from the first of those events to the start of a supervisor */
+  uint32_t first, last, leaves_with;
+  char signal[MAX_WORD_BYTES + 1]; /* that has ended it; empty: none */
+  char reason[MAX_WORD_BYTES + 1], stop_reason[MAX_WORD_BYTES + 1];
 };
 
 /* What init does by itself: "Orders" in protocol.md. */
@@ -59,8 +87,10 @@ struct orders {
   uint64_t stops;                /* the signals that are stop requests; bit n-1 stands for signal n */
   uint8_t each[MAX_SIGNAL + 1];  /* the number that a signal is passed on as; 0: it is not */
   uint8_t first[MAX_SIGNAL + 1];
-  size_t count;
+  size_t count, end_count;
   struct order rows[MAX_ORDERS];
+  struct mains_order mains;
+  struct end_order ends[MAX_ORDERS];
 };
 
 /* One operation of a commit. A member means something only for the kinds it names. */
@@ -68,16 +98,16 @@ struct operation {
   enum operation_kind kind;
   uint64_t seq;          /* ack */
   uint64_t id;           /* exec, end-helper: of a helper; watch: a number; all others: of a child */
-  uint32_t index, count; /* spawn; count: all with words; watch: quiet names; index: end-with, killed count;
+  uint32_t index, count; /* spawn; count: all with words; watch: quiet names; index:
                             notify, all? */
-  uint32_t limit;        /* exec; end-with: how many mains have to be gone; spawn: enum signal_to */
-  uint32_t code, holds;  /* exit; end-with */
+  uint32_t limit;        /* exec; spawn: enum signal_to */
+  uint32_t code;         /* exit */
   const char *text;      /* memo, listen, sleep, and the first of `count` words; watch: all of its strings */
   size_t length;         /* the length of text */
   struct orders orders;
-  int64_t wait_ms;     /* prepared-ends, end-with, notify, watchdog; NEVER: none */
+  int64_t wait_ms;     /* notify, watchdog; NEVER: none */
   int64_t at, last_at; /* due, stop; NEVER: never */
-  int signal;          /* kill, stop, prepared-ends, end-with */
+  int signal;          /* kill, stop */
 };
 
 /* What a commit may refer to: the last event sent, and how many words the supervisor was started with. */

@@ -35,6 +35,10 @@ export class Contacts {
     return contact;
   }
 
+  isHeld(path: string): boolean {
+    return this.#lines.get(path)?.isOpen === true;
+  }
+
   hear({ path, errno }: ContactNews): void {
     const line = this.#lines.get(path);
     if (line === undefined) return;

@@ -145,8 +145,6 @@ export class ExecaHost implements Host {
         // Out of reach, as `limits` says.
         return;
       case 'texts':
-      case 'preparedEnds':
-      case 'endWith':
         // This process is awake, and decides by itself.
         return;
       case 'listen':

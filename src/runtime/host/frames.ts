@@ -7,9 +7,10 @@
  * refused here, where the stack shows the caller.
  */
 import type { SignalTo } from '../../config/run-config.ts';
+import type { EndRow } from '../../core/end-rows.ts';
 import { SIGNAL_EXIT } from '../../core/exit.ts';
 import { MAX_NAME, MAX_SOCKET_PATH_BYTES } from '../../core/format/tombstone.ts';
-import { MAX_MAINS_HEARD } from '../../core/lifecycle/prepared/reflexes.ts';
+import { MAX_MAINS_HEARD, type MainsRow } from '../../core/mains-row.ts';
 import type { Order } from '../../core/orders.ts';
 import { ROWS, type Row, TOLD_WHY, type Told } from '../../core/state/events.ts';
 import {
@@ -43,7 +44,7 @@ const MAX_SIGNAL = 64;
 const MAX_INT = 2 ** 31 - 1;
 
 const SEQUENCE = number('sequence', 1, Number.MAX_SAFE_INTEGER);
-const INSTANT = number('time', 0, Number.MAX_SAFE_INTEGER);
+const MS = number('time', 0, Number.MAX_SAFE_INTEGER);
 const NANOSECONDS = pattern('wall clock', /^[1-9][0-9]{0,18}$/);
 const CHILD = number('child id', 1, MAX_INT);
 const CHILD_OR_0 = number('child id', 0, MAX_INT);
@@ -58,8 +59,11 @@ const ERRNO = pattern('errno', /^(?:E[A-Z0-9]+|[0-9]+)$/);
 const REASON = pattern<Told['why']>('reason', new RegExp(`^(?:${TOLD_WHY.join('|')})$`));
 const ROW = pattern<Row>('row', new RegExp(`^(?:${ROWS.join('|')})$`));
 const SIGNAL_OR_0 = number('signal', 0, MAX_SIGNAL);
-const TEXT = text('text', MAX_FRAME_BYTES);
+const MAINS = number('number of mains', 0, MAX_MAINS_HEARD);
+const HOST_ID = text('host id', 32);
+const WORD = text('word', 15);
 const ARGUMENT = text('argument', MAX_FRAME_BYTES);
+const TEXT = text('text', MAX_FRAME_BYTES);
 const OPEN_TEXT = text('text', MAX_TEXTS_BYTES);
 const PATH = text('path', 4095);
 const NAME = text('name', MAX_NAME);
@@ -107,19 +111,6 @@ const OPERATIONS: { readonly [T in HostCommand['type']]: Operation<Command<T>> }
   ],
   sleep: ['sleep', { path: PATH }],
   texts: ['texts', textFields],
-  preparedEnds: ['prepared-ends', preparedEndFields],
-  endWith: [
-    'end-with',
-    {
-      id: CHILD,
-      needed: number('number of mains', 0, MAX_MAINS_HEARD),
-      endsWithLost: FLAG,
-      holds: FLAG,
-      lingerMs: { write: (ms) => TIME.write(ms || undefined) },
-      signal: SIGNAL,
-      mains: { write: (mains) => list(TEXT).write(mains.flatMap(({ hostId, path }) => [hostId, SOCKET.write(path)])) },
-    },
-  ],
   exit: ['exit', { code: CODE }],
 };
 
@@ -142,9 +133,49 @@ function rowFields(row: Order): string | readonly string[] {
     case 'deadline':
     case 'leave':
       return TIME.write(row.atMs);
+    case 'mains':
+      return mainsFields(row);
+    case 'end':
+      return endFields(row);
     default:
       return row satisfies never;
   }
+}
+
+function mainsFields({ needed, countsLost, holds, lingerMs, signal, mains }: MainsRow): readonly string[] {
+  return [
+    MAINS.write(needed),
+    FLAG.write(countsLost),
+    FLAG.write(holds),
+    COUNT.write(Math.min(MAX_INT, Math.ceil(lingerMs))),
+    SIGNAL.write(signal),
+    MAINS.write(mains.length),
+    ...mains.flatMap(({ hostId, path }) => [HOST_ID.write(hostId), SOCKET.write(path)]),
+  ];
+}
+
+function endFields({
+  prelude,
+  patienceMs,
+  from,
+  to,
+  final,
+  code,
+  signal,
+  reason,
+  stopReason,
+}: EndRow): readonly string[] {
+  return [
+    prelude,
+    COUNT.write(patienceMs),
+    number('end', 0, SIGNAL_EXIT + MAX_SIGNAL).write(from),
+    number('end', from, SIGNAL_EXIT + MAX_SIGNAL).write(to),
+    FLAG.write(final),
+    code === 'same' ? '256' : code === undefined ? '257' : CODE.write(code),
+    WORD.write(signal),
+    WORD.write(reason),
+    WORD.write(stopReason),
+  ];
 }
 
 function programFields({ fromIndex, argv }: Command<'spawn'>['program']): readonly string[] {
@@ -161,18 +192,6 @@ function textFields(command: Command<'texts'>): readonly string[] {
   const files = [path, terminationLog?.path ?? '', FLAG.write(terminationLog?.isNamed === true)];
   const words = [...files, tombstone, evidence, log, errorLog];
   return [COUNT.write(words.length), ...words.map(OPEN_TEXT.write)];
-}
-
-function preparedEndFields({ id, signal, patienceMs, ends }: Command<'preparedEnds'>): readonly string[] {
-  const words = ends.flatMap((end) => [
-    end.prelude,
-    number('end', 0, SIGNAL_EXIT + MAX_SIGNAL).write(end.from),
-    number('end', end.from, SIGNAL_EXIT + MAX_SIGNAL).write(end.to),
-    FLAG.write(end.final),
-    end.code === 'same' ? '256' : end.code === undefined ? '257' : CODE.write(end.code),
-    ...[end.signal, end.reason, end.stopReason],
-  ]);
-  return [CHILD.write(id), SIGNAL.write(signal), TIME.write(patienceMs), ...list(TEXT).write(words)];
 }
 
 export function encodeCommit({ ack, memo, commands }: Commit): Buffer {
@@ -230,14 +249,14 @@ export class FrameReader {
 
 const HELLO: Required<Readers<Hello>> = {
   hostId: pattern('host id', /^[0-9a-f]{32}$/),
-  startedAt: INSTANT,
+  startedAt: MS,
   isPid1: FLAG,
   memo: optional(TEXT),
   wokenBy: optional(TEXT),
-  oomKills: optional(INSTANT),
+  oomKills: optional(MS),
   whyNode: optional(TEXT),
   ended: optional(TEXT),
-  killed: INSTANT,
+  killed: MS,
 };
 
 const ANSWER = { number: ORDER, errno: optional(ERRNO) };
@@ -294,7 +313,7 @@ export function decodeEvent([name, ...words]: readonly string[]): HostEvent {
   const found = Object.entries(EVENTS).find(([, row]) => row[0] === name);
   if (found === undefined) throw new ProtocolError(`cannot read frame ${quote(name)}: no event has this name`);
   const [type, [, fields]] = found;
-  const event = { type, ...readFields<object>(type, { seq: SEQUENCE, at: INSTANT, ...fields }, words) } as HostEvent;
+  const event = { type, ...readFields<object>(type, { seq: SEQUENCE, at: MS, ...fields }, words) } as HostEvent;
   if (event.type !== 'exited' && event.type !== 'helperEnded') return event;
   const ends = [event.code, event.signal, event.type === 'exited' ? undefined : event.errno];
   if (ends.filter((end) => end !== undefined).length === 1) return event;

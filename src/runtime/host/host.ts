@@ -8,10 +8,8 @@
  * between two commits, the next one resumes at exactly the state of its host and its child.
  */
 import type { Program, SignalTo, TerminationLog } from '../../config/run-config.ts';
-import type { NamedMain } from '../../core/lifecycle/prepared/reflexes.ts';
 import type { OpenTexts } from '../../core/lifecycle/stop/record.ts';
 import type { Orders } from '../../core/orders.ts';
-import type { PreparedEnds } from '../../core/prepared-ends.ts';
 import type { ChildCommand, HostReport } from '../../core/state/events.ts';
 
 /**
@@ -29,7 +27,7 @@ export interface HelperEnded {
 }
 
 /**
- * The child has ended with this code, and nothing that it has started is left. The host has written the prepared
+ * The child has ended with this code, and nothing that it has started is left. The host has closed the
  * tombstone, with this time on the wall clock (nanoseconds since 1970). Replaces `exited` and `rootsGone`.
  */
 export interface EndWritten {
@@ -49,7 +47,7 @@ export type HostEvent = (Exclude<HostReport, { type: 'ordered' }> | Ordered | He
   readonly at: number;
 };
 
-/** The records of this member without their ends. The host closes them at a prepared end. */
+/** The records of this member without their ends. The host closes them by a row `end` of the orders. */
 export interface TextsCommand extends OpenTexts {
   readonly type: 'texts';
   /** Where the tombstone is. */
@@ -105,7 +103,12 @@ export type HostCommand =
    * host was started with. `to`: whom signals reach, the first process while it lives.
    */
   | { readonly type: 'spawn'; readonly id: number; readonly to: SignalTo; readonly program: Program }
-  /** What the host does by itself. Replaces what was said before. */
+  /**
+   * What the host does by itself. Replaces the orders before. The rows `mains` and `end` hold while all events are
+   * acknowledged. After a row `end` it tells all peers and closes the tombstone, and `endWritten` follows. Where the row
+   * has an exit code and no supervisor runs, it leaves the evidence, writes to the log, and ends as well. The mains of
+   * the last row `mains` still count while no supervisor can be started.
+   */
   | ({ readonly type: 'orders' } & Orders)
   /**
    * When the next commit is to come: a supervisor that is too late hangs, and is replaced. `undefined`: when something
@@ -146,32 +149,6 @@ export type HostCommand =
    */
   | { readonly type: 'sleep'; readonly path: string }
   | TextsCommand
-  /**
-   * What the host does by itself when the child ends in one of these ways, leaves nothing behind, and all events are
-   * acknowledged. It tells all peers and closes the tombstone; `endWritten` follows. Where no supervisor runs then, and
-   * nothing else is to be done, the host leaves the evidence, writes to the log, and ends as well. While the supervisor
-   * sleeps, that also holds behind the events of a prelude, which start no supervisor until `patienceMs` after the first
-   * of them. Replaces the ends before; without ends there are none.
-   */
-  | ({ readonly type: 'preparedEnds'; readonly id: number } & PreparedEnds)
-  /**
-   * Signal `id` as soon as this many of these mains have reported that they are gone for good, provided that all events
-   * are acknowledged. `ordered` follows. Without mains, or with 0, there is no such reflex. The mains, or those of the
-   * command before, then only count while no supervisor can be started. `holds`: a stop request of a prelude is held
-   * until all of these mains have reported their end.
-   */
-  | {
-      readonly type: 'endWith';
-      readonly id: number;
-      readonly needed: number;
-      /** A main that was killed counts while no supervisor can be started. */
-      readonly endsWithLost: boolean;
-      readonly holds: boolean;
-      /** From the last end of a main to the signal. */
-      readonly lingerMs: number;
-      readonly signal: number;
-      readonly mains: readonly NamedMain[];
-    }
   | { readonly type: 'exit'; readonly code: number };
 
 export interface Commit {

@@ -49,7 +49,19 @@ static void check_path(const struct operation *op, const char *body, size_t leng
   require(op->length >= 1 && op->length <= MAX_SOCKET_PATH_BYTES && strlen(op->text) == op->length);
 }
 
-static void check_orders(const struct orders *orders) {
+static void check_mains(const struct mains_order *mains, const char *body, size_t length) {
+  require(mains->count <= MAX_MAINS && mains->needed <= MAX_MAINS && mains->holds <= 1 && mains->counts_lost <= 1);
+  const char *word = mains->words;
+  for (uint32_t i = 0; i < mains->count; i++) {
+    require(word >= body && word < body + length && strlen(word) == HOST_ID_BYTES);
+    word += HOST_ID_BYTES + 1;
+    require(*word && strlen(word) <= MAX_SOCKET_PATH_BYTES);
+    word += strlen(word) + 1;
+  }
+  require(mains->count == 0 || (mains->signal >= 1 && mains->signal <= MAX_SIGNAL && word <= body + length));
+}
+
+static void check_orders(const struct orders *orders, const char *body, size_t length) {
   for (int from = 0; from <= MAX_SIGNAL; from++)
     require(orders->each[from] <= MAX_SIGNAL && orders->first[from] <= MAX_SIGNAL);
   require(orders->child >= 1 && orders->each[0] == 0 && orders->first[0] == 0 && orders->count <= MAX_ORDERS);
@@ -58,6 +70,14 @@ static void check_orders(const struct orders *orders) {
     require(order->when > ON_FIRST && order->when < WHENS && order->at > 0 && order->at < NEVER);
     require(order->signal >= 0 && order->signal <= MAX_SIGNAL);
   }
+  require(orders->end_count <= MAX_ORDERS);
+  for (size_t i = 0; i < orders->end_count; i++) {
+    const struct end_order *end = &orders->ends[i];
+    require(end->first <= end->last && end->last <= SIGNAL_EXIT + MAX_SIGNAL && end->leaves_with <= STAYS);
+    require(strlen(end->prelude) <= MAX_PRELUDE && strlen(end->signal) <= MAX_WORD_BYTES);
+    require(strlen(end->reason) <= MAX_WORD_BYTES && strlen(end->stop_reason) <= MAX_WORD_BYTES);
+  }
+  check_mains(&orders->mains, body, length);
 }
 
 static void check_operation(const struct operation *op, const char *body, size_t length, const struct bounds *bounds) {
@@ -87,12 +107,6 @@ static void check_operation(const struct operation *op, const char *body, size_t
       check_words(op, body, length);
       require(op->count == TEXT_WORDS && op->length <= MAX_TEXTS_BYTES);
       break;
-    case OP_PREPARED_ENDS:
-    case OP_END_WITH:
-      check_words(op, body, length);
-      require(op->id >= 1 && op->limit <= MAX_MAINS && op->length <= MAX_TEXTS_BYTES);
-      require(op->signal >= (op->kind == OP_END_WITH ? 1 : 0) && op->signal <= MAX_SIGNAL);
-      break;
     case OP_END_HELPER:
       require(op->id >= 1);
       break;
@@ -112,7 +126,7 @@ static void check_operation(const struct operation *op, const char *body, size_t
       require(op->id >= 1 && op->signal >= 1 && op->signal <= MAX_SIGNAL);
       break;
     case OP_ORDERS:
-      check_orders(&op->orders);
+      check_orders(&op->orders, body, length);
       break;
     case OP_DUE:
       require(op->at >= 0);

@@ -77,6 +77,30 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   record({ when: fc.constant('lost'), atMs: time, signal: maybe(signal) }),
   record({ when: fc.constantFrom('grace', 'mains-grace'), ms: time }),
   record({ when: fc.constantFrom('deadline', 'leave'), atMs: time }),
+  record({
+    when: fc.constant('mains'),
+    needed: fc.integer({ min: 0, max: 16 }),
+    countsLost: fc.boolean(),
+    holds: fc.boolean(),
+    lingerMs: fc.nat(),
+    signal,
+    mains: fc.array(
+      record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),
+      { minLength: 1 },
+    ),
+  }),
+  record({
+    when: fc.constant('end'),
+    prelude: fc.constantFrom('', 'f', 'st', 't'),
+    patienceMs: fc.integer({ min: 0, max: 5_000 }),
+    from: fc.integer({ min: 0, max: 100 }),
+    to: fc.integer({ min: 100, max: 255 }),
+    final: fc.boolean(),
+    code: fc.oneof(code, fc.constantFrom('same' as const, undefined)),
+    signal: fc.constantFrom('', 'SIGTERM', 'SIGRTMIN+3'),
+    reason: fc.constantFrom('completed', 'error', 'stopped'),
+    stopReason: word.filter((it) => Buffer.byteLength(it) <= 15),
+  }),
 );
 const to = fc.constantFrom('tree' as const, 'group' as const, 'first' as const);
 const command: fc.Arbitrary<HostCommand> = fc.oneof(
@@ -131,37 +155,6 @@ const command: fc.Arbitrary<HostCommand> = fc.oneof(
     evidence: word,
     log: word,
     errorLog: word,
-  }),
-  record({
-    type: fc.constant('preparedEnds'),
-    id,
-    signal: fc.integer({ min: 1, max: 64 }),
-    patienceMs: fc.integer({ min: 1, max: 5_000 }),
-    ends: fc.array(
-      record({
-        prelude: fc.constantFrom('' as const, 'f' as const, 'st' as const, 't' as const),
-        from: fc.integer({ min: 0, max: 100 }),
-        to: fc.integer({ min: 100, max: 255 }),
-        final: fc.boolean(),
-        code: fc.oneof(code, fc.constantFrom('same' as const, undefined)),
-        signal: fc.constantFrom('', 'SIGTERM', 'SIGRTMIN+3'),
-        reason: fc.constantFrom('completed' as const, 'error' as const, 'stopped' as const),
-        stopReason: word,
-      }),
-      { minLength: 1, maxLength: 2 },
-    ),
-  }),
-  record({
-    type: fc.constant('endWith'),
-    id,
-    needed: fc.integer({ min: 0, max: 16 }),
-    endsWithLost: fc.boolean(),
-    holds: fc.boolean(),
-    lingerMs: fc.nat(),
-    signal,
-    mains: fc.array(
-      record({ hostId: fc.constant('0123456789abcdef'.repeat(2)), path: fc.constant('/graveyard/.a.sock') }),
-    ),
   }),
   record({ type: fc.constant('exit'), code }),
 );

@@ -1,7 +1,7 @@
 /** Init's end of the protocol, written as plainly as possible, for the tests of the encoder and decoder. */
+import type { Prelude } from '../../../src/core/end-rows.ts';
 import type { DeathReason } from '../../../src/core/format/tombstone.ts';
 import type { Order } from '../../../src/core/orders.ts';
-import type { Prelude } from '../../../src/core/prepared-ends.ts';
 import type { Commit, Hello, HostCommand, HostEvent } from '../../../src/runtime/host/host.ts';
 
 export function helloFields(hello: Hello): string[] {
@@ -72,6 +72,18 @@ export function commitOf(fields: readonly string[]): Commit {
     const when = word();
     if (when === 'each' || when === 'first')
       return { when, table: Object.fromEntries(some(int(), () => [int(), int()])) };
+    if (when === 'mains') {
+      const [needed, countsLost, holds, lingerMs, signal] = [int(), int() === 1, int() === 1, int(), int()];
+      const mains = some(int(), () => ({ hostId: word(), path: word() }));
+      return { when, needed, countsLost, holds, lingerMs, signal, mains };
+    }
+    if (when === 'end') {
+      const [prelude, patienceMs] = [word() as Prelude, int()];
+      const [from, to, final, number] = [int(), int(), word() === '1', int()];
+      const code = number === 256 ? ('same' as const) : number === 257 ? undefined : number;
+      const [signal, reason, stopReason] = [word(), word() as DeathReason, word()];
+      return { when, prelude, patienceMs, from, to, final, code, signal, reason, stopReason };
+    }
     const time = int();
     if (when === 'unheard') return { when, ms: time, signal: int() || undefined };
     if (when === 'lost') return { when, atMs: time, signal: int() || undefined };
@@ -116,21 +128,6 @@ export function commitOf(fields: readonly string[]): Commit {
       const terminationLog = evidencePath === '' ? undefined : { path: evidencePath, isNamed };
       const [tombstone, evidence, log, errorLog] = [word(), word(), word(), word()];
       commands.push({ type: 'texts', path, terminationLog, tombstone, evidence, log, errorLog });
-    } else if (operation === 'prepared-ends') {
-      const [id, signal, patienceMs, count] = [int(), int(), int(), int()];
-      const ends = some(count / 8, () => {
-        const prelude = word() as Prelude;
-        const [from, to, final, number] = [int(), int(), word() === '1', int()];
-        const code = number === 256 ? ('same' as const) : number === 257 ? undefined : number;
-        const by = word();
-        return { prelude, from, to, final, code, signal: by, reason: word() as DeathReason, stopReason: word() };
-      });
-      commands.push({ type: 'preparedEnds', id, signal, patienceMs, ends });
-    } else if (operation === 'end-with') {
-      const [id, needed, endsWithLost, holds] = [int(), int(), int() === 1, int() === 1];
-      const [lingerMs, signal] = [int(), int()];
-      const mains = some(int() / 2, () => ({ hostId: word(), path: word() }));
-      commands.push({ type: 'endWith', id, needed, endsWithLost, holds, lingerMs, signal, mains });
     } else if (operation === 'end-helper') commands.push({ type: 'endHelper', id: int() });
     else if (operation === 'stop') {
       const [id, signal, lateMs, lastMs] = [int(), int(), int() || undefined, int() || undefined];

@@ -1,6 +1,6 @@
 /**
- * The ends of the command that need no decision. The host records them while no supervisor runs, by rows that
- * are decided here in advance. Where a rule, a quit call or another life follows from an end, it has no row.
+ * The rows `end` of the orders: ends of the command that need no decision. The host then closes the open texts and, where
+ * a row has an exit code, leaves. Where a rule, a quit call or another life follows from an end, it has no row.
  */
 import type { MemberConfig } from './config.ts';
 import {
@@ -14,9 +14,8 @@ import {
 } from './ends.ts';
 import { type ChildExit, SIGNAL_EXIT, statusOf } from './exit.ts';
 import type { DeathReason } from './format/tombstone.ts';
-import { ladderOf, stopTable } from './ladder.ts';
-import { type EndWith, isIdle } from './lifecycle/prepared/reflexes.ts';
-import { isFreeToStop } from './orders.ts';
+import { ladderOf } from './ladder.ts';
+import { isUndisturbed, type MainsRow } from './mains-row.ts';
 import { floorWaitMs } from './pod/deadline.ts';
 import { isFinalEnd } from './restart.ts';
 import { SIGTERM, signalName } from './signals.ts';
@@ -30,8 +29,11 @@ import { MAINS_FINISHED, type State, type Stop } from './state/state.ts';
 export type Prelude = '' | 'f' | 'st' | 't';
 
 /** The ends `from` to `to`: 0 to 255 are exit codes, `SIGNAL_EXIT` + n is the end by signal n. */
-export interface PreparedEnd {
+export interface EndRow {
+  readonly when: 'end';
   readonly prelude: Prelude;
+  /** From the first event of the prelude to the start of a supervisor, if the command lives on; 0: no prelude. */
+  readonly patienceMs: number;
   readonly from: number;
   readonly to: number;
   /** No other life follows. */
@@ -45,7 +47,7 @@ export interface PreparedEnd {
   readonly stopReason: string;
 }
 
-/** The events of one end that leaves no root. `how`: as in `PreparedEnd`. */
+/** The events of one end that leaves no root. `how`: as in `EndRow`. */
 export function endOf(
   { id, pid }: { readonly id: number; readonly pid: number },
   { at, how }: { readonly at: Event['at']; readonly how: number },
@@ -61,44 +63,39 @@ function exitOf(how: number): ChildExit {
   return how > SIGNAL_EXIT ? { code: undefined, signal: how - SIGNAL_EXIT } : { code: how, signal: undefined };
 }
 
-export interface PreparedEnds {
-  /** The stop request of the preludes. */
-  readonly signal: number;
-  /** The time from the first event of a prelude to the start of a supervisor, if the command lives on. */
-  readonly patienceMs: number;
-  readonly ends: readonly PreparedEnd[];
-}
-
-/** When the host may use prepared ends without a supervisor. */
-export interface Use {
+/** What the host can do when the command ends. */
+export interface Closing {
   /** The next tick; undefined: none is due. */
   readonly untilMs: number | undefined;
   /** An end requires something that the host cannot do. */
   readonly needsSupervisor: boolean;
-  readonly endWith: EndWith | undefined;
+  /** The signal that the first stop request is passed on as; undefined: it waits for a supervisor. */
+  readonly firstAs: number | undefined;
+  readonly mains: MainsRow | undefined;
 }
 
-/** The ends of the command that need no decision in this state. */
-export function preparedEnds(config: MemberConfig, state: State, use: Use): PreparedEnds {
-  const none: PreparedEnds = { signal: SIGTERM, patienceMs: 0, ends: [] };
-  if (!isIdle(state) || state.tasks.length > 0 || state.failing !== undefined) return none;
-  const own = [EXIT_0, FAILURES].flatMap((range) => endIn(config, state, '', range) ?? []);
-  if (use.needsSupervisor) return { ...none, ends: own.map((end) => ({ ...end, code: undefined })) };
-  const plans = plansOf(config, state, use).filter(({ patienceMs }) => patienceMs >= LEAST_PATIENCE_MS);
-  const stopped = plans.flatMap(({ prelude, as }) => {
-    const bySignal = { from: SIGNAL_EXIT + as, to: SIGNAL_EXIT + as };
-    return [EXIT_0, FAILURES, bySignal].flatMap((range) => endIn(config, state, prelude, range) ?? []);
+export function endRows(config: MemberConfig, state: State, closing: Closing): readonly EndRow[] {
+  if (!isUndisturbed(state) || state.tasks.length > 0 || state.failing !== undefined) return [];
+  const own = [EXIT_0, FAILURES].flatMap((range) => rowOf(config, state, NO_STOP, range) ?? []);
+  if (closing.needsSupervisor) return own.map((row) => ({ ...row, code: undefined }));
+  const stopped = stopsOf(config, state, closing).flatMap((stop) => {
+    const bySignal = { from: SIGNAL_EXIT + stop.as, to: SIGNAL_EXIT + stop.as };
+    return [EXIT_0, FAILURES, bySignal].flatMap((range) => rowOf(config, state, stop, range) ?? []);
   });
-  const patienceMs = Math.min(...plans.map((plan) => plan.patienceMs));
-  return { ...none, patienceMs: plans.length === 0 ? 0 : patienceMs, ends: [...own, ...stopped] };
+  return [...own, ...stopped];
 }
 
-type Range = Pick<PreparedEnd, 'from' | 'to'>;
+type Range = Pick<EndRow, 'from' | 'to'>;
 const EXIT_0: Range = { from: 0, to: 0 };
 const FAILURES: Range = { from: 1, to: 255 };
 
 /** undefined: these ends are not all alike, or something has to be decided or done about them. */
-function endIn(config: MemberConfig, state: State, prelude: Prelude, range: Range): PreparedEnd | undefined {
+function rowOf(
+  config: MemberConfig,
+  state: State,
+  { prelude, patienceMs }: Pick<PlannedStop, 'prelude' | 'patienceMs'>,
+  range: Range,
+): EndRow | undefined {
   const { from, to } = range;
   if (to > from && namesCodes(config)) return undefined;
   const exit = exitOf(from);
@@ -113,7 +110,17 @@ function endIn(config: MemberConfig, state: State, prelude: Prelude, range: Rang
   const isSame = code === from;
   const signal = exit.signal === undefined ? '' : signalName(exit.signal);
   const stopReason = stopping.stop?.reason ?? '';
-  return { prelude, ...range, final, code: isSame ? 'same' : code, signal, reason, stopReason };
+  return {
+    when: 'end',
+    prelude,
+    patienceMs,
+    ...range,
+    final,
+    code: isSame ? 'same' : code,
+    signal,
+    reason,
+    stopReason,
+  };
 }
 
 /** The stop that follows from each prelude. */
@@ -133,24 +140,25 @@ function namesCodes({ restartRules, restartPodOn, exitCode }: MemberConfig): boo
   return restartRules.length > 0 || restartPodOn.codes.length > 0 || exitCode.kind === 'map';
 }
 
-/** `as`: the stop signal that the command gets. */
-interface Plan {
-  readonly prelude: Exclude<Prelude, ''>;
+/** A stop that needs no supervisor. `as`: the signal that the command gets. */
+interface PlannedStop {
+  readonly prelude: Prelude;
   readonly as: number;
   readonly patienceMs: number;
 }
 
-/** The preludes whose stop needs no supervisor. */
-function plansOf(config: MemberConfig, state: State, { untilMs, endWith }: Use): readonly Plan[] {
+const NO_STOP = { prelude: '', patienceMs: 0 } as const;
+
+function stopsOf(config: MemberConfig, state: State, { untilMs, firstAs, mains }: Closing): readonly PlannedStop[] {
   // A due tick may change what the request leads to. A lone stop is recognized only by looking at the others.
-  if (untilMs !== undefined || config.platformPreStopMs !== undefined || state.child.is !== 'alive') return [];
+  if (untilMs !== undefined || config.platformPreStopMs !== undefined) return [];
   const patienceMs = patienceOf(config);
-  const as = stopTable(config)[SIGTERM];
-  if (isFreeToStop(config, state) && as !== undefined) return [{ prelude: 'f', as, patienceMs }];
-  if (endWith === undefined) return [];
-  const ended: Plan = { prelude: 't', as: endWith.signal, patienceMs };
-  const held: Plan = { prelude: 'st', as: endWith.signal, patienceMs: holdingPatienceOf(config, state, patienceMs) };
-  return [...(endWith.holds ? [held] : []), ...(endWith.needed > 0 ? [ended] : [])];
+  const stops: PlannedStop[] = [];
+  if (firstAs !== undefined) stops.push({ prelude: 'f', as: firstAs, patienceMs });
+  if (mains?.holds === true)
+    stops.push({ prelude: 'st', as: mains.signal, patienceMs: holdingPatienceOf(config, state, patienceMs) });
+  if (mains !== undefined && mains.needed > 0) stops.push({ prelude: 't', as: mains.signal, patienceMs });
+  return stops.filter((stop) => stop.patienceMs >= LEAST_PATIENCE_MS);
 }
 
 /** A main must soon publish its stop: others with `--hold 2s` wait for it, and the platform may leave less time. */

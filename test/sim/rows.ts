@@ -1,41 +1,50 @@
-/** Reflexes, as `src/init/orders/mains.c` has them: what a supervisor has left behind, done by init at every chance. */
+/** The rows `mains` and `end` of the orders, as `src/init/orders/mains.c` and `ends.c` carry them out. */
 import { isDeepStrictEqual } from 'node:util';
+import { type EndRow, endOf } from '../../src/core/end-rows.ts';
 import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
 import { tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
-import { endOf, type PreparedEnd } from '../../src/core/prepared-ends.ts';
+import type { MainsRow } from '../../src/core/mains-row.ts';
+import type { Orders } from '../../src/core/orders.ts';
+import { SIGTERM } from '../../src/core/signals.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { State } from '../../src/core/state/state.ts';
 import { type Instant, instantAt } from '../../src/core/time.ts';
-import type { HostCommand, TextsCommand } from '../../src/runtime/host/host.ts';
+import type { TextsCommand } from '../../src/runtime/host/host.ts';
 import { type Closing, closedMessage, closedTombstone } from '../core/closing.ts';
 import type { EventOf } from '../core/host.ts';
-import { differenceOf } from '../core/reflex.ts';
+import { differenceOf } from '../core/mains-ended.ts';
 import { memberAt } from './contacts.ts';
 import type { Container, Queued } from './container.ts';
 import { Content } from './volume.ts';
 
-type Ends = HostCommand & { readonly type: 'preparedEnds' };
-type EndWith = HostCommand & { readonly type: 'endWith' };
-/** What was left behind, and the state that it follows from. */
-type Left<Command> = { readonly command: Command; readonly state: State };
+/** Rows, and the state that they follow from. */
+interface Ends {
+  readonly id: number;
+  readonly rows: readonly EndRow[];
+  readonly state: State;
+}
+interface Mains {
+  readonly row: MainsRow;
+  readonly state: State;
+}
 
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** What a main has said of its end: it is for good, as asked, or by itself. `gone`: nothing. */
 export type Notice = 'said' | 'asked' | 'ended' | 'gone';
 
-export class SimReflexes {
+export class SimRows {
   readonly #container: Container;
   #texts: TextsCommand | undefined;
-  #ends: Left<Ends> | undefined;
+  #ends: Ends | undefined;
   #committedMs = 0;
   /** When supervisors before this one were due. */
   #untilMs = NEVER;
-  /** The mains to which there are connections; they outlive what has been taken back, for a time without a supervisor. */
-  #heard: Left<EndWith> | undefined;
+  /** Those of the last row; they outlive it for the time in which no supervisor can be started. */
+  #heard: Mains | undefined;
   #mayEnd = false;
   readonly #said = new Set<string>();
   /** The mains that have said that they have ended, in this stop. */
@@ -72,28 +81,26 @@ export class SimReflexes {
     this.#texts = command;
   }
 
-  prepareEnds(command: Ends): void {
+  replace({ id, rows }: Orders): void {
+    const { state } = this.#container.memo ?? {};
     this.#untilMs = NEVER;
-    this.#ends = command.ends.length === 0 ? undefined : this.#left(command);
+    if (state === undefined) return;
+    const ends = rows.filter((row) => row.when === 'end');
+    this.#ends = ends.length === 0 ? undefined : { id, rows: ends, state };
+    const row = rows.find(({ when }) => when === 'mains') as MainsRow | undefined;
+    this.#mayEnd = row !== undefined && row.needed > 0;
+    if (row !== undefined) this.#listen({ row, state });
   }
 
-  prepareEndWith(command: EndWith): void {
-    this.#untilMs = NEVER;
-    this.#mayEnd = command.needed > 0;
-    if (command.mains.length === 0) return;
-    this.#heard = this.#left(command);
+  #listen(heard: Mains): void {
+    this.#heard = heard;
     this.#said.clear();
     this.#ended.clear();
     this.#gone.clear();
     this.#endedMs = this.#container.world.agenda.monoMs;
     const { contacts } = this.#container;
-    for (const { path, hostId } of command.mains) if (!contacts.holds(path)) this.#gone.add(hostId);
+    for (const { path, hostId } of heard.row.mains) if (!contacts.holds(path)) this.#gone.add(hostId);
     contacts.drop();
-  }
-
-  #left<Command>(command: Command): Left<Command> | undefined {
-    const { state } = this.#container.memo ?? {};
-    return state && { command, state };
   }
 
   /** It holds connections to mains. */
@@ -104,29 +111,29 @@ export class SimReflexes {
   /** Until when these events start no supervisor, CLOCK_MONOTONIC; undefined: they do. */
   preparedUntil(queue: readonly Queued[]): number | undefined {
     const [first] = queue;
-    const { patienceMs = 0 } = this.#ends?.command ?? {};
-    return first !== undefined && this.#container.isAsleep && this.#isPrelude(queue)
-      ? first.atMs + patienceMs
+    const row = this.#rowToCome(queue);
+    return first !== undefined && row !== undefined && this.#container.isAsleep
+      ? first.atMs + row.patienceMs
       : undefined;
   }
 
-  #isPrelude(queue: readonly Queued[]): boolean {
+  /** The first row whose prelude the queue is, or begins. */
+  #rowToCome(queue: readonly Queued[]): EndRow | undefined {
     const [first] = queue;
-    const { ends = [], signal } = this.#ends?.command ?? {};
-    if (first === undefined || !this.#holds(first.atMs)) return false;
-    const prelude = preludeOf(queue, signal);
-    return prelude !== undefined && ends.some((end) => end.prelude.startsWith(prelude));
+    const prelude = preludeOf(queue);
+    if (first === undefined || prelude === undefined || !this.#holds(first.atMs)) return undefined;
+    return this.#ends?.rows.find((row) => row.prelude.startsWith(prelude));
   }
 
   /** How long a change starts no supervisor: the notice of a main follows, and behind it the stop request of the pod. */
   noticeMs(firedAtMs = this.#container.world.agenda.monoMs): number {
-    const endWith = this.#heard?.command;
-    if (endWith === undefined || this.#ends === undefined) return 0;
-    const untilMs = firedAtMs + (this.#haveAllEnded(endWith) && endWith.holds ? REQUEST_MS : NOTICE_MS);
+    const row = this.#heard?.row;
+    if (row === undefined || this.#ends === undefined) return 0;
+    const untilMs = firedAtMs + (this.#haveAllEnded(row) && row.holds ? REQUEST_MS : NOTICE_MS);
     return Math.max(0, untilMs - this.#container.world.agenda.monoMs);
   }
 
-  #haveAllEnded({ mains }: EndWith): boolean {
+  #haveAllEnded({ mains }: MainsRow): boolean {
     return mains.every(({ hostId }) => this.#said.has(hostId) || this.#ended.has(hostId));
   }
 
@@ -136,11 +143,11 @@ export class SimReflexes {
   }
 
   /** Whether init has recorded this end in place of the supervisor. */
-  endAsPrepared(event: EventOf & { type: 'exited' }): boolean {
+  endByRow(event: EventOf & { type: 'exited' }): boolean {
     const { world, member, queue } = this.#container;
     const how = event.code ?? SIGNAL_EXIT + (event.signal ?? 0);
     const [left, texts] = [this.#ends, this.#texts];
-    const end = left?.command.id === event.id ? this.#endFor(how) : undefined;
+    const end = left?.id === event.id ? this.#endFor(how) : undefined;
     if (left === undefined || texts === undefined || end === undefined) return false;
     this.#ends = undefined;
     this.#mayEnd = false;
@@ -174,15 +181,14 @@ export class SimReflexes {
     return end.prelude === '' && event.signal === undefined;
   }
 
-  #endFor(how: number): PreparedEnd | undefined {
+  #endFor(how: number): EndRow | undefined {
     const { queue, hasDecided, world } = this.#container;
-    const { ends = [], signal } = this.#ends?.command ?? {};
     const { monoMs } = world.agenda;
     const sinceMs = queue[0]?.atMs ?? monoMs;
-    const prelude = preludeOf(queue, signal);
+    const prelude = preludeOf(queue);
     if (prelude === undefined || !this.#holds(sinceMs) || !this.#holds(monoMs)) return undefined;
     if (prelude !== '' && (hasDecided || monoMs < (queue.at(-1)?.atMs ?? 0))) return undefined;
-    return ends.find((end) => end.prelude === prelude && end.from <= how && how <= end.to);
+    return this.#ends?.rows.find((row) => row.prelude === prelude && row.from <= how && how <= row.to);
   }
 
   /** What init has written is, in every key that is read, what the rules make of the same events. */
@@ -193,12 +199,12 @@ export class SimReflexes {
     const before = queue.map(({ event }, index) => ({ ...event, at: moments[index] }) as Event);
     const how = exit.code ?? SIGNAL_EXIT + (exit.signal ?? 0);
     const after = reduceAll(member.config, state, [...before, ...endOf(state.child, { at, how })]);
-    world.judges('reflex');
+    world.judges('rows');
     const own = parseTombstone(member.name, formatTombstone(tombstoneOf(member.config, after.state)));
     if (!own.ok) throw new Error(`the rules make a tombstone that cannot be read: ${own.why}`);
     const { History, ...shouldBe } = own.tombstone;
     if (!isDeepStrictEqual(written, shouldBe))
-      world.laws.breaks('reflex', this.#container, `init has written ${text(written)}, not ${text(shouldBe)}`);
+      world.laws.breaks('rows', this.#container, `init has written ${text(written)}, not ${text(shouldBe)}`);
   }
 
   hear(hostId: string, how: Notice): void {
@@ -220,35 +226,35 @@ export class SimReflexes {
   }
 
   isWaitingFor(socket: string): boolean {
-    const mains = this.#heard?.command.mains ?? [];
+    const mains = this.#heard?.row.mains ?? [];
     return mains.some(({ path, hostId }) => path === socket && !this.#isKnown(hostId));
   }
 
   /** The time that is left between the last end of a main and the signal. */
   get lingersMs(): number {
-    const { lingerMs = 0 } = this.#heard?.command ?? {};
+    const { lingerMs = 0 } = this.#heard?.row ?? {};
     return Math.max(0, this.#endedMs + lingerMs - this.#container.world.agenda.monoMs);
   }
 
   /** The signal that is due because a stop request was held, and all mains have ended; undefined: none is. */
   takeHold(): number | undefined {
     const { queue, world } = this.#container;
-    const { command, state } = this.#heard ?? {};
-    if (command?.holds !== true || !this.#isPrelude(queue) || this.#container.hasDecided) return undefined;
-    if (queue.length !== 1 || queue[0]?.event.type !== 'signal' || !this.#haveAllEnded(command)) return undefined;
+    const { row, state } = this.#heard ?? {};
+    if (row?.holds !== true || this.#rowToCome(queue) === undefined || this.#container.hasDecided) return undefined;
+    if (queue.length !== 1 || queue[0]?.event.type !== 'signal' || !this.#haveAllEnded(row)) return undefined;
     this.endedFrom = state;
     world.count('held until the mains had ended');
-    return command.signal;
+    return row.signal;
   }
 
   /** Whether as many mains as needed are gone; alone, also where a supervisor would have to judge. */
   get haveMainsFinished(): boolean {
     const { isAlone, isStopping, queue, world } = this.#container;
     if (this.#heard === undefined) return false;
-    const { mains, needed, endsWithLost } = this.#heard.command;
-    const countsLost = isAlone && (endsWithLost || isStopping);
+    const { mains, needed, countsLost } = this.#heard.row;
+    const isLostCounted = isAlone && (countsLost || isStopping);
     const isGone = (hostId: string): boolean =>
-      this.#said.has(hostId) || (countsLost && (this.#gone.has(hostId) || this.#ended.has(hostId)));
+      this.#said.has(hostId) || (isLostCounted && (this.#gone.has(hostId) || this.#ended.has(hostId)));
     if (mains.filter(({ hostId }) => isGone(hostId)).length < (needed || mains.length)) return false;
     return isAlone || (this.#mayEnd && queue.length === 0 && this.#holds(world.agenda.monoMs));
   }
@@ -257,9 +263,9 @@ export class SimReflexes {
   takeEnd(): number | undefined {
     const { isAlone, world } = this.#container;
     if (this.#heard === undefined || !this.haveMainsFinished) return undefined;
-    const { command, state } = this.#heard;
-    if (!isAlone) this.#compare(state, command);
-    const { mains, needed, signal } = command;
+    const { row, state } = this.#heard;
+    if (!isAlone) this.#compare(state, row);
+    const { mains, needed, signal } = row;
     this.#mayEnd = false;
     this.isEndedUnsure = mains.filter(({ hostId }) => this.#said.has(hostId)).length < (needed || mains.length);
     this.endedFrom = state;
@@ -268,12 +274,12 @@ export class SimReflexes {
   }
 
   /** What follows from it is what would have followed from the record of their deaths. */
-  #compare(state: State, { mains, signal }: EndWith): void {
+  #compare(state: State, { mains, signal }: MainsRow): void {
     const { world, member } = this.#container;
     const at = this.#container.now;
-    world.judges('reflex');
+    world.judges('rows');
     const why = differenceOf(member.config, state, { mains: mains.map(({ path }) => memberAt(path)), signal, at });
-    if (why !== undefined) world.laws.breaks('reflex', this.#container, why);
+    if (why !== undefined) world.laws.breaks('rows', this.#container, why);
   }
 
   #holds(monoMs: number): boolean {
@@ -291,18 +297,18 @@ function momentOf({ event, atMs, wall }: Queued, at: Instant): Instant {
   return event.type === 'ordered' ? { mono: atMs, wall } : instantAt(at, atMs);
 }
 
-/** As in `src/init/orders/prepared-end.c`. */
+/** As in `src/init/orders/ends.c`. */
 const NOTICE_MS = 20;
 const REQUEST_MS = 500;
 
-/** As `read_prelude` in `src/init/orders/prepared-end.c`; undefined: one of them is in no prelude. */
-function preludeOf(queue: readonly Queued[], signal: number | undefined): string | undefined {
+/** As `read_prelude` in `src/init/orders/ends.c`; undefined: one of them is in no prelude. */
+function preludeOf(queue: readonly Queued[]): string | undefined {
   let prelude = '';
   for (const { event, isOnce } of queue) {
-    if (event.type === 'signal' && event.signal === signal) prelude += 's';
+    if (event.type === 'signal' && event.signal === SIGTERM) prelude += 's';
     else if (event.type !== 'ordered' || event.receiverPid === 0) return undefined;
     else if (event.row === 'mains') prelude += 't';
-    else if (event.signal === signal && isOnce) prelude += 'f';
+    else if (event.signal === SIGTERM && isOnce) prelude += 'f';
     else return undefined;
   }
   return prelude;

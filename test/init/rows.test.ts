@@ -12,7 +12,8 @@ import {
 import { createServer, type Server, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { TestContext } from 'node:test';
-import type { PreparedEnd } from '../../src/core/prepared-ends.ts';
+import type { EndRow } from '../../src/core/end-rows.ts';
+import type { MainsRow } from '../../src/core/mains-row.ts';
 import { rfc3339Milliseconds } from '../../src/core/time.ts';
 import { type Closing, closedEvidence, closedTombstone } from '../core/closing.ts';
 import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
@@ -22,7 +23,7 @@ import { tempGraveyard } from '../helpers/scratch.ts';
 import { waitFor } from '../helpers/wait.ts';
 import type { Build } from './builds.ts';
 import type { Supervisor } from './connection.ts';
-import { orders } from './orders.ts';
+import { type OrderRows, orders } from './orders.ts';
 import {
   AGENT,
   type Bench,
@@ -43,8 +44,10 @@ const PATIENCE_MS = 600_000;
 /** Prints a line for each USR1. */
 const TELLER = ['sh', '-c', "trap 'echo told' USR1; echo up; while :; do sleep 60 & wait $!; done"];
 
-const ALL: PreparedEnd = {
+const ALL: EndRow = {
+  when: 'end',
   prelude: '',
+  patienceMs: PATIENCE_MS,
   from: 0,
   to: 255,
   final: true,
@@ -89,38 +92,46 @@ interface Left {
   readonly isMade?: boolean;
   readonly log?: string;
   readonly errorLog?: string;
-  readonly patienceMs?: number;
   readonly open?: string;
 }
 
-/** The texts and the rows, as a supervisor leaves them behind. */
-function preparedEnds({ path }: Scene, rows: readonly PreparedEnd[], left: Left = {}): (string | number)[] {
-  const { evidence = '', isMade = false, log = '', errorLog = '', patienceMs = PATIENCE_MS, open = OPEN } = left;
-  const words = rows.flatMap(({ prelude, from, to, final, code, signal, reason, stopReason }) => [
-    ...[prelude, from, to, final ? 1 : 0, code === 'same' ? 256 : (code ?? 257), signal, reason, stopReason],
-  ]);
-  const texts = ['texts', 7, path, evidence, isMade ? 1 : 0, open, OPEN_EVIDENCE, log, errorLog];
-  return [...texts, 'prepared-ends', 1, SIGTERM, patienceMs, words.length, ...words];
+/** The open texts, as a supervisor leaves them behind. */
+function texts({ path }: Scene, left: Left = {}): readonly (string | number)[] {
+  const { evidence = '', isMade = false, log = '', errorLog = '', open = OPEN } = left;
+  return ['texts', 7, path, evidence, isMade ? 1 : 0, open, OPEN_EVIDENCE, log, errorLog];
 }
 
-/** Connections to the mains that this names, in place of those before, and the operation itself. */
-function endWith(...fields: readonly (string | number)[]): (string | number)[] {
-  const paths = fields.slice(6, 6 + Number(fields[5])).filter((_, index) => index % 2 === 1);
-  return ['connections', 0, 'connections', paths.length, ...paths, 'end-with', 1, ...fields];
+/** The texts, and orders with these rows. */
+function closing(scene: Scene, ends: readonly EndRow[], left: Left = {}, rows: OrderRows = {}): (string | number)[] {
+  return [...texts(scene, left), ...orders({ ...CALM, ...rows, ends })];
 }
 
-eachBuild('F01 init announces a prepared end to its peers, writes the tombstone, and reports it', async (t, build) => {
+/** Stop requests wait for longer than these tests. */
+const CALM: OrderRows = { stops: [SIGTERM], unheard: [PATIENCE_MS, 0] };
+
+function rowOf(change: Partial<MainsRow>, ...mains: readonly Speaker[]): MainsRow {
+  const named = mains.map(({ id, path }) => ({ hostId: id, path }));
+  const row = { when: 'mains', needed: mains.length, countsLost: false, holds: false, lingerMs: 0 } as const;
+  return { ...row, signal: SIGUSR1, mains: named, ...change };
+}
+
+/** New connections to the mains of the row, in place of those before. */
+function contacts({ mains }: MainsRow): (string | number)[] {
+  return ['connections', 0, 'connections', mains.length, ...mains.map(({ path }) => path)];
+}
+
+eachBuild('F01 init announces an end by a row to its peers, writes the tombstone, and reports it', async (t, build) => {
   const scene = await lay(t, build);
   const { supervisor, init, path } = scene;
   const peers = [await hearer(scene.bench.path('live')), await hearer(scene.bench.path('live'))];
-  const seven: PreparedEnd = { ...ALL, from: 7, to: 7, reason: 'error' };
-  await apply(scene, ...preparedEnds(scene, [{ ...ALL, to: 6, final: false }, seven]));
+  const seven: EndRow = { ...ALL, from: 7, to: 7, reason: 'error' };
+  await apply(scene, ...closing(scene, [{ ...ALL, to: 6, final: false }, seven]));
   init.write('exit 7\n');
   const [name, , atMs, id, , code, wall = ''] = await supervisor.next();
   assert.deepEqual([name, id, code], ['end-written', '1', '7']);
   const moments = [{ mono: Number(atMs), wall }];
-  const closing = { end: seven, exit: { code: 7, signal: undefined }, moments, graceMs: undefined };
-  assert.equal(readFileSync(path, 'utf8'), closedTombstone(OPEN, closing));
+  const written = { end: seven, exit: { code: 7, signal: undefined }, moments, graceMs: undefined };
+  assert.equal(readFileSync(path, 'utf8'), closedTombstone(OPEN, written));
   assert.equal(lstatSync(path).mode & 0o7777, 0o644);
   assert.deepEqual(readdirSync(scene.bench.path('grave')), ['web']);
   const drift = Date.now() - Number(BigInt(wall) / 1_000_000n);
@@ -129,7 +140,7 @@ eachBuild('F01 init announces a prepared end to its peers, writes the tombstone,
   assert.equal(supervisor.pending, 0, 'it stands for `exited` and `group-gone`');
 });
 
-eachBuild('F02 init leaves an end that was not prepared to the supervisor', async (t, build) => {
+eachBuild('F02 init leaves an end without a row to the supervisor', async (t, build) => {
   for (const [why, rows, code, open] of [
     ['another code', [{ ...ALL, to: 6 }], 7, OPEN],
     ['a signal', [ALL], -9, OPEN],
@@ -137,7 +148,7 @@ eachBuild('F02 init leaves an end that was not prepared to the supervisor', asyn
     ['nothing', [], 7, OPEN],
   ] as const) {
     const scene = await lay(t, build);
-    await apply(scene, ...preparedEnds(scene, rows, { open }));
+    await apply(scene, ...closing(scene, rows, { open }));
     scene.init.write(code < 0 ? 'kill -9 $$\n' : `exit ${code}\n`);
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
     await scene.supervisor.expect('roots-gone');
@@ -147,13 +158,13 @@ eachBuild('F02 init leaves an end that was not prepared to the supervisor', asyn
 
 eachBuild('F02 init leaves an end with leftover processes to the supervisor', async (t, build) => {
   const group = await lay(t, build);
-  await apply(group, ...preparedEnds(group, [ALL]));
+  await apply(group, ...closing(group, [ALL]));
   group.init.write('sleep 1000 & exit 0\n');
   await group.supervisor.expect('exited');
   group.supervisor.commit('kill', 1, SIGKILL);
   await group.supervisor.expect('roots-gone');
   const daemon = await lay(t, build);
-  await apply(daemon, ...preparedEnds(daemon, [ALL]));
+  await apply(daemon, ...closing(daemon, [ALL]));
   daemon.init.write('(setsid sleep 1000 &) ; exit 0\n');
   await daemon.supervisor.expect('exited');
   daemon.supervisor.commit('kill', 1, SIGKILL);
@@ -161,10 +172,11 @@ eachBuild('F02 init leaves an end with leftover processes to the supervisor', as
   for (const { path } of [group, daemon]) assert.equal(readFileSync(path, 'utf8'), 'old');
 });
 
-eachBuild('F03 a reflex does not hold while an event is not acknowledged', async (t, build) => {
+eachBuild('F03 the rows of mains and ends do not hold while an event is not acknowledged', async (t, build) => {
   const scene = await lay(t, build);
   const main = await speaker(scene, 'main');
-  await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path), ...preparedEnds(scene, [ALL]));
+  const mains = rowOf({}, main);
+  await apply(scene, ...contacts(mains), ...closing(scene, [ALL], {}, { mains }));
   send(scene.init.pid, 'SIGWINCH');
   await scene.supervisor.expect('signal');
   await main.say(`dead ${main.id} 1\n`);
@@ -174,18 +186,18 @@ eachBuild('F03 a reflex does not hold while an event is not acknowledged', async
   assert.equal(readFileSync(scene.path, 'utf8'), 'old');
 });
 
-eachBuild('F03 a reflex ends with the commit that takes it back, and when the supervisor is due', async (t, build) => {
+eachBuild('F03 a row ends with the orders that replace it, and when the supervisor is due', async (t, build) => {
   const scene = await lay(t, build);
-  await apply(scene, ...preparedEnds(scene, [ALL]));
-  await apply(scene, 'prepared-ends', 1, SIGTERM, PATIENCE_MS, 0);
+  await apply(scene, ...closing(scene, [ALL]));
+  await apply(scene, ...orders(CALM));
   scene.init.write('exit 0\n');
   await scene.supervisor.expect('exited');
   const due = await lay(t, build);
-  await apply(due, ...preparedEnds(due, [ALL]), 'due', 1);
+  await apply(due, ...closing(due, [ALL]), 'due', 1);
   due.init.write('exit 0\n');
   await due.supervisor.expect('exited');
   const died = await lay(t, build);
-  await apply(died, ...preparedEnds(died, [ALL]), 'due', 1);
+  await apply(died, ...closing(died, [ALL]), 'due', 1);
   await died.supervisor.kill();
   const next = await died.init.supervisor();
   died.init.write('exit 0\n');
@@ -209,7 +221,7 @@ eachBuild('F04 init leaves a tombstone that it cannot replace to the supervisor,
   for (const [why, does] of Object.entries(spoil)) {
     const scene = await lay(t, build);
     const peer = await hearer(scene.bench.path('live'));
-    await apply(scene, ...preparedEnds(scene, [ALL]));
+    await apply(scene, ...closing(scene, [ALL]));
     does(scene);
     scene.init.write('exit 0\n');
     assert.equal((await scene.supervisor.expect('exited'))[0], '1', why);
@@ -223,13 +235,13 @@ eachBuild('F04 init leaves a tombstone that it cannot replace to the supervisor,
   }
 });
 
-eachBuild('F05 init exits after a prepared end when no supervisor runs and nothing else is owed', async (t, build) => {
+eachBuild('F05 init exits after an end by a row when no supervisor runs and nothing else is owed', async (t, build) => {
   for (const [code, status] of [
     ['same', 7],
     [3, 3],
   ] as const) {
     const scene = await lay(t, build);
-    await apply(scene, ...preparedEnds(scene, [{ ...ALL, code }]));
+    await apply(scene, ...closing(scene, [{ ...ALL, code }]));
     await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     assert.deepEqual(await scene.init.ended, { code: status, signal: null });
@@ -237,12 +249,12 @@ eachBuild('F05 init exits after a prepared end when no supervisor runs and nothi
   }
 });
 
-function telling(scene: Scene, isMade: boolean, row: PreparedEnd = { ...ALL, code: 'same' }): (string | number)[] {
-  return preparedEnds(scene, [row], { evidence: scene.bench.path('evidence'), isMade, ...LOG });
+function telling(scene: Scene, isMade: boolean, row: EndRow = { ...ALL, code: 'same' }): (string | number)[] {
+  return closing(scene, [row], { evidence: scene.bench.path('evidence'), isMade, ...LOG });
 }
 
 /** The end that init has recorded, by its tombstone. */
-function closingOf({ path }: Scene, end: PreparedEnd, exit: Closing['exit']): Closing {
+function closingOf({ path }: Scene, end: EndRow, exit: Closing['exit']): Closing {
   const { Died, DiedMonotonic: mono } = JSON.parse(readFileSync(path, 'utf8'));
   const wall = `${Math.floor(Date.parse(Died) / 1_000)}${Died.slice(20, 29)}`;
   return { end, exit, moments: [{ mono, wall }], graceMs: undefined };
@@ -260,32 +272,29 @@ eachBuild('F05 init writes log and evidence before it exits', async (t, build) =
     await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     assert.deepEqual(await scene.init.ended, { code: 7, signal: null }, why);
-    const closing = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
+    const written = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
     const summary = 'ended by itself, exit code 7';
-    const moment = rfc3339Milliseconds(closing.moments[0]?.wall ?? '').slice(11);
+    const moment = rfc3339Milliseconds(written.moments[0]?.wall ?? '').slice(11);
     const line = `${moment} info  web: dead reason=completed exitCode=7 containerExitCode=7 summary=${summary}\n`;
     assert.ok(scene.init.stderr().endsWith(line), scene.init.stderr());
     const left = existsSync(scene.bench.path('evidence')) ? readFileSync(scene.bench.path('evidence'), 'utf8') : '';
-    assert.equal(left, isThere || isMade ? closedEvidence(OPEN_EVIDENCE, closing) : '', why);
+    assert.equal(left, isThere || isMade ? closedEvidence(OPEN_EVIDENCE, written) : '', why);
   }
 });
 
 eachBuild('F05 init leaves no evidence of a crash, and logs it as an error', async (t, build) => {
   const scene = await lay(t, build);
-  const crash: PreparedEnd = { ...ALL, code: 'same', reason: 'error' };
+  const crash: EndRow = { ...ALL, code: 'same', reason: 'error' };
   const open = { log: '', errorLog: '{"level":"error","member":"web","message":"dead"' };
-  await apply(
-    scene,
-    ...preparedEnds(scene, [crash], { evidence: scene.bench.path('evidence'), isMade: true, ...open }),
-  );
+  await apply(scene, ...closing(scene, [crash], { evidence: scene.bench.path('evidence'), isMade: true, ...open }));
   await loseSupervisor(scene);
   scene.init.write('exit 7\n');
   assert.deepEqual(await scene.init.ended, { code: 7, signal: null });
   assert.equal(readFileSync(scene.bench.path('evidence'), 'utf8'), '');
   const { evidence, time, ...line } = JSON.parse(scene.init.stderr().trimEnd().split('\n').at(-1) ?? '');
-  const closing = closingOf(scene, crash, { code: 7, signal: undefined });
-  assert.deepEqual(evidence, JSON.parse(closedEvidence(OPEN_EVIDENCE, closing)));
-  assert.equal(time, rfc3339Milliseconds(closing.moments[0]?.wall ?? ''));
+  const written = closingOf(scene, crash, { code: 7, signal: undefined });
+  assert.deepEqual(evidence, JSON.parse(closedEvidence(OPEN_EVIDENCE, written)));
+  assert.equal(time, rfc3339Milliseconds(written.moments[0]?.wall ?? ''));
   const end = { reason: 'error', exitCode: 7, containerExitCode: 7, summary: 'ended by itself, exit code 7' };
   assert.deepEqual(line, { level: 'error', member: 'web', message: 'dead', ...end });
 });
@@ -304,9 +313,9 @@ eachBuild('F05 init keeps what the application has written beside the evidence',
     await loseSupervisor(scene);
     scene.init.write('exit 7\n');
     assert.deepEqual(await scene.init.ended, { code: 7, signal: null });
-    const closing = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
+    const written = closingOf(scene, { ...ALL, code: 'same' }, { code: 7, signal: undefined });
     const left = readFileSync(scene.bench.path('evidence'), 'utf8');
-    assert.equal(left, kept ?? closedEvidence(OPEN_EVIDENCE, closing), there);
+    assert.equal(left, kept ?? closedEvidence(OPEN_EVIDENCE, written), there);
   }
 });
 
@@ -328,7 +337,8 @@ eachBuild(
   async (t, build) => {
     const scene = await lay(t, build, TELLER);
     const [a, b] = [await speaker(scene, 'a'), await speaker(scene, 'b')];
-    await apply(scene, ...endWith(2, 0, 0, 0, SIGUSR1, 4, a.id, a.path, b.id, b.path));
+    const mains = rowOf({}, a, b);
+    await apply(scene, ...contacts(mains), ...orders({ ...CALM, mains }));
     await a.say(`dead ${a.id} 1\n`);
     await apply(scene);
     assert.doesNotMatch(scene.init.stdout(), /told/);
@@ -351,14 +361,17 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
   const scene = await lay(t, build);
   for (const word of ['dead ID 0\n', `dead ${'0'.repeat(32)} 1\n`, 'dead', `${'talk '.repeat(100)}`]) {
     const main = await speaker(scene, 'main');
-    await apply(scene, ...endWith(1, 0, 0, 0, SIGTERM, 2, main.id, main.path));
+    const mains = rowOf({ signal: SIGTERM }, main);
+    await apply(scene, ...contacts(mains), ...orders({ ...CALM, mains }));
     await main.say(word.replace('ID', main.id));
     await apply(scene);
   }
   const gone = await speaker(scene, 'gone');
-  await apply(scene, ...endWith(1, 0, 0, 0, SIGTERM, 2, gone.id, gone.path));
+  const mains = rowOf({ signal: SIGTERM }, gone);
+  await apply(scene, ...contacts(mains), ...orders({ ...CALM, mains }));
   await gone.hangUp();
-  await apply(scene, ...endWith(1, 0, 0, 0, SIGTERM, 2, gone.id, scene.bench.path('nobody')));
+  const nobody = rowOf({ signal: SIGTERM }, { ...gone, path: scene.bench.path('nobody') });
+  await apply(scene, ...contacts(nobody), ...orders({ ...CALM, mains: nobody }));
   await hasPassed(scene.bench, scene.supervisor, scene.supervisor.sent);
   scene.init.write('echo lives\n');
   await scene.init.says('lives');
@@ -368,11 +381,8 @@ eachBuild('F06 init counts no notice of another host, for a while, cut short, or
 eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a main has said', async (t, build) => {
   const scene = await lay(t, build, TELLER);
   const main = await speaker(scene, 'main');
-  await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
-  const ends = preparedEnds(scene, [
-    { ...ALL, prelude: 'st', code: 'same', reason: 'stopped', stopReason: 'signal TERM' },
-  ]);
-  await apply(scene, ...endWith(0, 0, 1, 0, SIGUSR1, 2, main.id, main.path), ...ends);
+  const mains = rowOf({ needed: 0, holds: true }, main);
+  await apply(scene, ...contacts(mains), ...closing(scene, [HELD], {}, { mains }));
   await main.say(`dead ${main.id} 2\n`);
   await apply(scene);
   await sendFromOutside(scene.init.pid, SIGTERM);
@@ -384,34 +394,38 @@ eachBuild('F06 a stop request is for the supervisor if that is awake, whatever a
   await scene.supervisor.skip('exited', 'roots-gone');
 });
 
+/** The end of a command whose stop request was held for its mains. */
+const HELD: EndRow = { ...ALL, prelude: 'st', code: 'same', reason: 'stopped', stopReason: 'signal TERM' };
+
 interface Asleep {
   readonly scene: Scene;
   readonly main: Speaker;
   readonly peer: Hearer;
 }
 
-/** A sidecar whose supervisor sleeps, and whose end is prepared after the stop signal that its main causes. */
+/** A sidecar whose supervisor sleeps, with rows for its end after the stop signal that its main causes. */
 async function asleep(t: TestContext, build: Build, patienceMs: number, words?: readonly string[]): Promise<Asleep> {
   const scene = await lay(t, build, words);
   const main = await speaker(scene, 'main');
   const peer = await hearer(scene.bench.path('live'));
   const bySignal = { from: 256 + SIGUSR1, to: 256 + SIGUSR1, code: 5, signal: 'SIGUSR1' };
-  const ended: PreparedEnd = {
+  const ended: EndRow = {
     ...ALL,
     prelude: 't',
+    patienceMs,
     to: 0,
     code: 'same',
     reason: 'stopped',
     stopReason: 'mains finished',
   };
-  await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path));
-  await apply(scene, ...preparedEnds(scene, [ended, { ...ended, ...bySignal }], { patienceMs }));
+  const mains = rowOf({}, main);
+  await apply(scene, ...contacts(mains), ...closing(scene, [ended, { ...ended, ...bySignal }], {}, { mains }));
   await apply(scene, 'watch', 1, 0, scene.bench.path('grave'), 'web');
   await fallAsleep(scene);
   return { scene, main, peer };
 }
 
-eachBuild('F07 a prepared stop needs no supervisor from the notice of the main to the end', async (t, build) => {
+eachBuild('F07 a stop by rows needs no supervisor from the notice of the main to the end', async (t, build) => {
   const { scene, main, peer } = await asleep(t, build, PATIENCE_MS);
   await main.say(`dead ${main.id} 1\n`);
   assert.deepEqual(await scene.init.ended, { code: 5, signal: null }, 'by the signal that it was sent');
@@ -429,11 +443,8 @@ eachBuild(
     if (why !== undefined) return t.skip(why);
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
-    await apply(scene, ...orders({ stops: [SIGTERM], unheard: [600_000, 0] }));
-    const ends = preparedEnds(scene, [
-      { ...ALL, prelude: 'st', code: 'same', reason: 'stopped', stopReason: 'signal TERM' },
-    ]);
-    await apply(scene, ...endWith(0, 0, 1, 0, SIGUSR1, 2, main.id, main.path), ...ends);
+    const mains = rowOf({ needed: 0, holds: true }, main);
+    await apply(scene, ...contacts(mains), ...closing(scene, [HELD], {}, { mains }));
     await apply(scene, 'watch', 1, 0, scene.bench.path('grave'), 'web');
     await fallAsleep(scene);
     const freezer = makeCgroup(await tempGraveyard(t), 'freezer');
@@ -453,7 +464,7 @@ eachBuild(
   },
 );
 
-eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', async (t, build) => {
+eachBuild('F07 a request for the member wakes a supervisor in a stop by rows', async (t, build) => {
   const { scene, main } = await asleep(t, build, PATIENCE_MS, TELLER);
   await main.say(`dead ${main.id} 1\n`);
   // By then the connection that init watches has changed, too, which alone wakes no supervisor.
@@ -465,7 +476,7 @@ eachBuild('F07 a request for the member wakes a supervisor in a prepared stop', 
   await next.expect('exited');
 });
 
-eachBuild('F07 init wakes a supervisor when a prepared stop takes long or changes', async (t, build) => {
+eachBuild('F07 init wakes a supervisor when a stop by rows takes long or changes', async (t, build) => {
   const late = await asleep(t, build, 1, TELLER);
   await late.main.say(`dead ${late.main.id} 1\n`);
   const next = await late.scene.init.supervisor();
@@ -484,8 +495,9 @@ eachBuild(
     const scene = await lay(t, build, TELLER);
     const main = await speaker(scene, 'main');
     // With a grace period of 500 ms.
-    await apply(scene, ...orders({ stops: [], unheard: [60_000, SIGTERM], grace: 500, mainsGrace: 1_500 }));
-    await apply(scene, ...endWith(1, 0, 0, 0, SIGUSR1, 2, main.id, main.path));
+    const mains = rowOf({}, main);
+    const rows = { stops: [], unheard: [60_000, SIGTERM], grace: 500, mainsGrace: 1_500, mains } as const;
+    await apply(scene, ...contacts(mains), ...orders(rows));
     await main.say(`dead ${main.id} 1\n`);
     await scene.supervisor.expect('ordered');
     assert.equal((await scene.supervisor.expect('ordered'))[1], 'mains-grace');

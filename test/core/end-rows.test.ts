@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
+import { type EndRow, endOf } from '../../src/core/end-rows.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
 import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
-import { endWithMains } from '../../src/core/lifecycle/prepared/reflexes.ts';
 import { evidenceOf, openTextsOf, terminationMessageOf, tombstoneOf } from '../../src/core/lifecycle/stop/record.ts';
-import { endOf, type PreparedEnd, type PreparedEnds, preparedEnds } from '../../src/core/prepared-ends.ts';
+import { mainsRow } from '../../src/core/mains-row.ts';
+import { ordersOf } from '../../src/core/orders.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import type { State } from '../../src/core/state/state.ts';
@@ -25,9 +26,12 @@ interface Situation {
   readonly wakeAtMs: number | undefined;
 }
 
-function endsIn({ config, state, wakeAtMs }: Situation, needsSupervisor = false): PreparedEnds {
-  return preparedEnds(config, state, { untilMs: wakeAtMs, needsSupervisor, endWith: endWithMains(config, state) });
+function endsIn({ config, state, wakeAtMs }: Situation, needsSupervisor = false): readonly EndRow[] {
+  const texts = { untilMs: wakeAtMs, needsSupervisor };
+  return ordersOf(config, state, { socketOf, texts }).rows.filter((row) => row.when === 'end');
 }
+
+const socketOf = (name: string): string => `/g/.${name}.sock`;
 
 /** Each key once: some readers of kubexit's format refuse a key that comes twice. */
 function parse(text: string, keyForm: RegExp): Record<string, unknown> {
@@ -37,7 +41,7 @@ function parse(text: string, keyForm: RegExp): Record<string, unknown> {
 }
 
 /** Checks that what init writes is what the rules make of these events. */
-function checkEnd({ config, state }: Situation, end: PreparedEnd, events: readonly Event[], how: number): void {
+function checkEnd({ config, state }: Situation, end: EndRow, events: readonly Event[], how: number): void {
   const after = reduceAll(config, state, events);
   const deeds = after.effects.filter(({ type }) => type !== 'log');
   const open = openTextsOf(config, state);
@@ -63,12 +67,12 @@ function checkEnd({ config, state }: Situation, end: PreparedEnd, events: readon
 }
 
 /** Checks each end at several moments, and after several lengths of its stop. */
-function checkEnds(situation: Situation): PreparedEnds {
+function checkEnds(situation: Situation): readonly EndRow[] {
   const { config, state, wakeAtMs } = situation;
   const { child } = state;
-  const prepared = endsIn(situation);
-  if (child.is !== 'alive') return prepared;
-  const signal = endWithMains(config, state)?.signal ?? 15;
+  const ends = endsIn(situation);
+  if (child.is !== 'alive') return ends;
+  const signal = mainsRow(config, state, socketOf)?.signal ?? 15;
   const ordered = { type: 'ordered', id: child.id, senderPid: 0, receiverPid: child.pid };
   const events: Readonly<Record<string, object>> = {
     f: { ...ordered, row: 'first', signal: 15, as: config.ladder?.[0]?.signal ?? config.signals[15] ?? 15 },
@@ -77,17 +81,17 @@ function checkEnds(situation: Situation): PreparedEnds {
   };
   const firstMs = Math.floor(state.now.mono) + 1;
   const lastMs = wakeAtMs === undefined ? firstMs + 90_000_000 : Math.ceil(wakeAtMs) - 1;
-  for (const end of prepared.ends)
+  for (const end of ends)
     for (const how of new Set([end.from, end.to, Math.floor((end.from + end.to) / 2)]))
       for (const sinceMs of [firstMs, Math.floor((firstMs + lastMs) / 2), lastMs])
         for (const ms of end.prelude === '' ? [0] : [0, 1, 50, 99, 350, 999]) {
-          if (sinceMs > lastMs || sinceMs < firstMs || ms >= Math.max(1, prepared.patienceMs)) continue;
+          if (sinceMs > lastMs || sinceMs < firstMs || ms >= Math.max(1, end.patienceMs)) continue;
           const before = [...end.prelude].map(
             (it, n) => ({ ...events[it], at: instant(sinceMs + Math.floor((n * ms) / 3)) }) as Event,
           );
           checkEnd(situation, end, [...before, ...endOf(child, { at: instant(sinceMs + ms), how })], how);
         }
-  return prepared;
+  return ends;
 }
 
 /** A life of the command under way, 5 s old. */
@@ -96,15 +100,12 @@ function lifeOf(config: MemberConfig, found: readonly PeerView[] = []): Life {
 }
 
 /** `prelude from-to code reason` of each end. */
-function rangesOf(prepared: PreparedEnds): readonly string[] {
-  return prepared.ends.map(({ prelude, from, to, code, reason }) =>
-    `${prelude} ${from}-${to} ${code} ${reason}`.trim(),
-  );
+function rangesOf(ends: readonly EndRow[]): readonly string[] {
+  return ends.map(({ prelude, from, to, code, reason }) => `${prelude} ${from}-${to} ${code} ${reason}`.trim());
 }
 
 function ownEndsOf(config: MemberConfig, found?: readonly PeerView[]): readonly string[] {
-  const { ends, ...prepared } = checkEnds(lifeOf(config, found));
-  return rangesOf({ ...prepared, ends: ends.filter(({ prelude }) => prelude === '') });
+  return rangesOf(checkEnds(lifeOf(config, found)).filter(({ prelude }) => prelude === ''));
 }
 
 const ALL = ['0-0 same completed', '1-255 same error'];
@@ -115,11 +116,9 @@ const mains = fc
   .subarray([...NAMES])
   .map((names) => names.map((name, n) => alive(name, { Incarnation: `${String(n).repeat(32)}-1` })));
 
-describe('prepared ends', () => {
+describe('rows of an end', () => {
   it('a closed text is what the rules would write, in every state of the table', () => {
-    const covered = rows().filter(
-      ({ config, state }) => checkEnds({ config, state, wakeAtMs: undefined }).ends.length > 0,
-    );
+    const covered = rows().filter(({ config, state }) => checkEnds({ config, state, wakeAtMs: undefined }).length > 0);
     assert.ok(covered.length > 0);
     assert.ok(covered.every(({ state }) => state.child.is === 'alive' && state.stop === undefined));
   });
@@ -134,7 +133,7 @@ describe('prepared ends', () => {
         anything,
         (config, child, found, todo) => {
           const observe = ({ after: state, wakeAtMs }: Step): void => {
-            for (const { prelude } of checkEnds({ config, state, wakeAtMs }).ends) seen.add(prelude);
+            for (const { prelude } of checkEnds({ config, state, wakeAtMs })) seen.add(prelude);
           };
           const life = new Life({ config, child, peers: found, observe });
           for (const action of todo) performAny(life, action);
@@ -145,32 +144,32 @@ describe('prepared ends', () => {
     assert.ok(seen.has('') && seen.has('f') && seen.has('t'), [...seen].join());
   });
 
-  it('every exit code of a member that is not started again is prepared', () => {
+  it('every exit code of a member that is not started again has a row', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const)
       assert.deepEqual(ownEndsOf(mainConfig({ restartPolicy })), ALL);
     assert.deepEqual(ownEndsOf(mainConfig({ gracePeriodMs: 5_000, session: 'a "quoted" one', name: 'web' })), ALL);
     assert.deepEqual(ownEndsOf(sidecarConfig({ mains: ['work'], restartPolicy: 'Always' }), [alive('work')]), ALL);
   });
 
-  it('only success is prepared where failures are not all alike', () => {
+  it('only success has a row where failures are not all alike', () => {
     const rule = { codes: [42], except: false, action: 'restart' } as const;
     assert.deepEqual(ownEndsOf(mainConfig({ restartRules: [rule] })), ALL.slice(0, 1));
     assert.deepEqual(ownEndsOf(mainConfig({ exitCode: { kind: 'map', codes: { 1: 0 } } })), ALL.slice(0, 1));
   });
 
-  it('an end that something follows is not prepared', () => {
+  it('an end that something follows has no row', () => {
     assert.deepEqual(ownEndsOf(mainConfig({ restart: 'always' })), []);
     assert.deepEqual(
       ownEndsOf(mainConfig({ quit: [{ kind: 'quit', name: 'istio', calls: [CALL], hint: undefined }] })),
       [],
     );
     const draining = lifeOf(mainConfig({ drain: fixed(5_000) })).signal(15);
-    assert.deepEqual(endsIn(draining).ends, []);
+    assert.deepEqual(endsIn(draining), []);
     assert.deepEqual(ownEndsOf(mainConfig({ restart: 'on-failure' })), ALL.slice(0, 1));
     const config = mainConfig(probes({ liveness: { timeoutMs: 900 } }));
     const probing = new Life({ config, peers: [], child: { actions: { liveness: ['never'] } } }).pass(1_500);
     assert.ok(probing.state.tasks.length > 0);
-    assert.deepEqual(endsIn(probing).ends, []);
+    assert.deepEqual(endsIn(probing), []);
   });
 
   it('an open tombstone leaves room for its end, however long its history is', () => {
@@ -180,10 +179,10 @@ describe('prepared ends', () => {
     for (let times = 0; times < 100; times += 1) life.signal(35, { pid: 4_000_000 });
     const { History } = JSON.parse(`${openTextsOf(config, life.state).tombstone}}`);
     assert.ok(History.length < life.state.chronicle.history.length);
-    assert.ok(checkEnds(life).ends.length > 0);
+    assert.ok(checkEnds(life).length > 0);
   });
 
-  it('a prepared end stays as published, whatever was heard before its report', () => {
+  it('an end by a row stays as published, whatever was heard before its report', () => {
     const ask = { requestedMs: START + 5_000, by: 'a test', graceMs: 4_000, among: undefined, byRule: undefined };
     const heard: Readonly<Record<string, (life: Life) => unknown>> = {
       'a restart in place': (life) => life.feed({ type: 'restartAsked', ask }),
@@ -195,7 +194,7 @@ describe('prepared ends', () => {
       for (const code of [0, 1])
         for (const [what, hear] of Object.entries(heard)) {
           const life = lifeOf(config, [alive('work')]);
-          const end = endsIn(life).ends.find(({ from, to }) => from <= code && code <= to);
+          const end = endsIn(life).find(({ from, to }) => from <= code && code <= to);
           const at = instant(life.nowMs);
           const open = openTextsOf(config, life.state);
           hear(life);
@@ -212,7 +211,7 @@ describe('prepared ends', () => {
         }
   });
 
-  it('a prepared end has no exit code where a supervisor has something left to do', () => {
+  it('a row has no exit code where a supervisor has something left to do', () => {
     const life = lifeOf(mainConfig());
     const ends = rangesOf(endsIn(life, true));
     assert.deepEqual(ends, ['0-0 undefined completed', '1-255 undefined error']);
@@ -229,49 +228,53 @@ const CALL = {
   headers: [],
 } as const;
 
-describe('the prepared stop', () => {
+describe('rows of a stop and its end', () => {
   const work = alive('work', { Incarnation: `${'a'.repeat(32)}-1` });
   const held = { mains: ['work'], gracePeriodMs: 30_000 } as const;
 
-  function stopOf(config: MemberConfig, found: readonly PeerView[] = []): PreparedEnds {
-    const { ends, ...prepared } = checkEnds(lifeOf(config, found));
-    return { ...prepared, ends: ends.filter(({ prelude }) => prelude !== '') };
+  function stopOf(config: MemberConfig, found: readonly PeerView[] = []): readonly EndRow[] {
+    return checkEnds(lifeOf(config, found)).filter(({ prelude }) => prelude !== '');
   }
 
-  it('a prepared stop covers every end of a main without a drain', () => {
+  const patienceOf = (config: MemberConfig, found: readonly PeerView[] = []): readonly number[] => [
+    ...new Set(stopOf(config, found).map(({ patienceMs }) => patienceMs)),
+  ];
+
+  it('rows cover every end of a main without a drain', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const)
       for (const gracePeriodMs of [undefined, 30_000]) {
         const stop = stopOf(mainConfig({ restartPolicy, ...(gracePeriodMs !== undefined && { gracePeriodMs }) }));
         const ends = ['f 0-0 same stopped', 'f 1-255 same stopped', 'f 271-271 143 stopped'];
         assert.deepEqual(rangesOf(stop), ends, restartPolicy);
-        assert.equal(stop.patienceMs, 1_000);
+        assert.ok(stop.every(({ patienceMs }) => patienceMs === 1_000));
       }
   });
 
-  it('a prepared stop covers the end of a sidecar that holds, or whose mains finish', () => {
+  it('rows cover the end of a sidecar that holds, or whose mains finish', () => {
     const ends = (prelude: string): readonly string[] =>
       ['0-0 same', '1-255 0', '271-271 0'].map((range) => `${prelude} ${range} stopped`);
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
       const stop = stopOf(sidecarConfig({ ...held, restartPolicy }), [work]);
       assert.deepEqual(rangesOf(stop), [...ends('st'), ...ends('t')], restartPolicy);
-      assert.equal(stop.patienceMs, 5_000);
+      assert.ok(stop.every(({ patienceMs }) => patienceMs === 5_000));
     }
   });
 
-  it('a prepared stop lasts half of the grace period at most, and to the next rung', () => {
-    assert.equal(stopOf(mainConfig({ gracePeriodMs: 1_000 })).patienceMs, 500);
+  it('a row covers half of the grace period at most, and the time to the next rung', () => {
+    assert.deepEqual(patienceOf(mainConfig({ gracePeriodMs: 1_000 })), [500]);
     const ladder = [
       { signal: 3, forMs: 400 },
       { signal: 15, forMs: undefined },
     ];
-    assert.equal(stopOf(mainConfig({ ladder })).patienceMs, 400);
-    assert.equal(stopOf(sidecarConfig({ ...held, gracePeriodMs: 6_000 }), [work]).patienceMs, 3_000);
-    assert.equal(stopOf(sidecarConfig({ ...held, graceFloorMs: 2_000 }), [work]).patienceMs, 1_500);
+    assert.deepEqual(patienceOf(mainConfig({ ladder })), [400]);
+    assert.deepEqual(patienceOf(sidecarConfig({ ...held, gracePeriodMs: 6_000 }), [work]), [3_000]);
+    const floor = sidecarConfig({ ...held, graceFloorMs: 2_000 });
+    assert.deepEqual(patienceOf(floor, [work]), [1_500, 5_000], 'a floor ends only the hold');
   });
 
-  it('a stop with a decision on the way is not prepared', () => {
+  it('a stop with a decision on the way has no row', () => {
     const preludesOf = (config: MemberConfig, ...found: readonly PeerView[]): readonly string[] => [
-      ...new Set(stopOf(config, found).ends.map(({ prelude }) => prelude)),
+      ...new Set(stopOf(config, found).map(({ prelude }) => prelude)),
     ];
     assert.deepEqual(preludesOf(mainConfig({ drain: fixed(5_000) })), []);
     assert.deepEqual(preludesOf(mainConfig({ preStop: command('pre-stop') })), []);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { PreparedEnd } from '../../src/core/prepared-ends.ts';
+import type { EndRow } from '../../src/core/end-rows.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { TextsCommand } from '../../src/runtime/host/host.ts';
 import { Membership } from '../../src/runtime/membership.ts';
@@ -16,8 +16,10 @@ import { mono, Recorder, SILENT, supervise } from './recorder.ts';
 class Init extends Recorder {
   readonly init = '/proc/1/exe';
 
-  get preparedEnds(): readonly PreparedEnd[] {
-    return this.commands.findLast((command) => command.type === 'preparedEnds')?.ends ?? [];
+  /** The rows `end` of the last orders. */
+  get ends(): readonly EndRow[] {
+    const orders = this.commands.findLast((command) => command.type === 'orders');
+    return (orders?.rows ?? []).filter((row) => row.when === 'end');
   }
 
   get texts(): TextsCommand | undefined {
@@ -32,27 +34,24 @@ async function begin(t: TestContext): Promise<{ readonly host: Init; readonly pa
   t.after(() => membership.close());
   await supervise({ host, member, openMembership: async () => membership });
   host.tellOfStart();
-  await waitFor('the ends are left behind', () => host.preparedEnds.length > 0);
+  await waitFor('the ends are left behind', () => host.ends.length > 0);
   return { host, path: join(dir, 'web') };
 }
 
-test('prepared ends come once the tombstone is written and go when the state changes', async (t) => {
+test('rows of an end come once the tombstone is written and go when the state changes', async (t) => {
   const { host, path } = await begin(t);
-  const left = host.commands.find((command) => command.type === 'preparedEnds');
-  assert.equal(left?.id, 1);
-  const ends = left.ends.map(({ prelude, from, to, final }) => `${prelude} ${from} ${to} ${final}`.trim());
+  const ends = host.ends.map(({ prelude, from, to, final }) => `${prelude} ${from} ${to} ${final}`.trim());
   assert.deepEqual(ends.slice(0, 2), ['0 0 true', '1 255 true']);
   assert.equal(host.texts?.path, path);
   assert.match(readFileSync(path, 'utf8'), /"Phase": "running"/);
   host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
   const { ack, commands } = host.commits.at(-1) ?? {};
   assert.equal(ack, 2);
-  assert.ok(commands?.some((command) => command.type === 'preparedEnds' && command.ends.length === 0));
-  assert.ok(commands?.some((command) => command.type === 'endWith' && command.mains.length === 0));
-  await waitFor('the next is left behind', () => host.preparedEnds.length > 0);
+  assert.ok(commands?.some((command) => command.type === 'orders' && command.rows.every(({ when }) => when !== 'end')));
+  await waitFor('the next is left behind', () => host.ends.length > 0);
   assert.match(host.texts?.tombstone ?? '', /signal received/);
   host.tell({ type: 'signal', seq: 3, at: mono(), signal: 15, senderPid: 0, fromTerminal: false });
-  assert.deepEqual(host.preparedEnds, []);
+  assert.deepEqual(host.ends, []);
 });
 
 test('the last tombstone of a supervisor that is awake has the whole history', async (t) => {
@@ -73,6 +72,6 @@ test('nothing is left behind where init is not there to use it', async (t) => {
   await supervise({ host: solo, member: mainConfig({ name: 'alone', solo: true }) });
   solo.tellOfStart();
   host.tell({ type: 'signal', seq: 2, at: mono(), signal: 10, senderPid: 0, fromTerminal: false });
-  await waitFor('another member has left its own behind', () => host.preparedEnds.length > 0);
-  assert.deepEqual(solo.preparedEnds, []);
+  await waitFor('another member has left its own behind', () => host.ends.length > 0);
+  assert.deepEqual(solo.ends, []);
 });
