@@ -16,7 +16,7 @@ import { type ChildExit, SIGNAL_EXIT, statusOf } from './exit.ts';
 import type { DeathReason } from './format/tombstone.ts';
 import { ladderOf } from './ladder.ts';
 import { isUndisturbed, type MainsRow } from './mains-row.ts';
-import { floorWaitMs } from './pod/deadline.ts';
+import { ASSUMED_MS, floorWaitMs } from './pod/deadline.ts';
 import { isFinalEnd } from './restart.ts';
 import { SIGTERM, signalName } from './signals.ts';
 import type { Event } from './state/events.ts';
@@ -152,30 +152,31 @@ const NO_STOP = { prelude: '', patienceMs: 0 } as const;
 function stopsOf(config: MemberConfig, state: State, { untilMs, firstAs, mains }: Closing): readonly PlannedStop[] {
   // A due tick may change what the request leads to. A lone stop is recognized only by looking at the others.
   if (untilMs !== undefined || config.platformPreStopMs !== undefined) return [];
-  const patienceMs = patienceOf(config);
+  const patienceMs = patienceOf(config, PATIENCE_MS[config.role]);
   const stops: PlannedStop[] = [];
   if (firstAs !== undefined) stops.push({ prelude: 'f', as: firstAs, patienceMs });
   if (mains?.holds === true)
-    stops.push({ prelude: 'st', as: mains.signal, patienceMs: holdingPatienceOf(config, state, patienceMs) });
+    stops.push({ prelude: 'st', as: mains.signal, patienceMs: holdingPatienceOf(config, state) });
   if (mains !== undefined && mains.needed > 0) stops.push({ prelude: 't', as: mains.signal, patienceMs });
   return stops.filter((stop) => stop.patienceMs >= LEAST_PATIENCE_MS);
 }
 
 /** A main must soon publish its stop: others with `--hold 2s` wait for it, and the platform may leave less time. */
 const PATIENCE_MS = { main: 1_000, sidecar: 5_000 } as const;
+/** On a busy node the mains of a sidecar may need long, and a supervisor that only holds would take CPU from them. */
+const HOLDING_PATIENCE_MS = 15_000;
 const LEAST_PATIENCE_MS = 100;
 
 /** Half of the grace period at most, and no longer than the first rung. */
-function patienceOf(config: MemberConfig): number {
+function patienceOf(config: MemberConfig, mostMs: number): number {
   const [{ forMs = Number.POSITIVE_INFINITY }] = ladderOf(config, SIGTERM);
-  const graceMs = config.gracePeriodMs ?? Number.POSITIVE_INFINITY;
-  return Math.floor(Math.min(PATIENCE_MS[config.role], graceMs / 2, forMs));
+  return Math.floor(Math.min(mostMs, (config.gracePeriodMs ?? ASSUMED_MS) / 2, forMs));
 }
 
 /** A hold also ends at the grace floor, and by the deadline of another member that is being stopped. */
-function holdingPatienceOf(config: MemberConfig, { peers }: State, patienceMs: number): number {
+function holdingPatienceOf(config: MemberConfig, { peers }: State): number {
   const isHurried = Object.values(peers ?? {}).some(
     ({ tombstone: { Deadline, Died } }) => Deadline !== undefined && Died === undefined,
   );
-  return isHurried ? 0 : Math.floor(Math.min(patienceMs, floorWaitMs(config) ?? patienceMs));
+  return isHurried ? 0 : patienceOf(config, Math.min(HOLDING_PATIENCE_MS, floorWaitMs(config) ?? HOLDING_PATIENCE_MS));
 }

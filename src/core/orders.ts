@@ -10,7 +10,7 @@ import { seconds } from './format/evidence.ts';
 import { forwardTable, isNeverPassedOn, isStopRequest, ladderOf, stopTable } from './ladder.ts';
 import { longestDrainMs } from './lifecycle/stop/drain.ts';
 import { type MainsRow, mainsRow } from './mains-row.ts';
-import { floorTurnMs, floorWaitMs } from './pod/deadline.ts';
+import { ASSUMED_MS, floorTurnMs, floorWaitMs, graceOf } from './pod/deadline.ts';
 import { blockersOf } from './pod/order.ts';
 import { isRestarting } from './pod/restart.ts';
 import { MAX, SIGTERM, signalName } from './signals.ts';
@@ -33,8 +33,11 @@ export type Order =
   | { readonly when: 'mains-grace'; readonly ms: number }
   /** KILL at that time. */
   | { readonly when: 'deadline'; readonly atMs: number }
-  /** Leave with the child's exit code at that time, if it has ended. */
-  | { readonly when: 'leave'; readonly atMs: number }
+  /**
+   * The platform KILLs the container at that time. If the child has ended and no supervisor acts, leave before, with the
+   * child's exit code; `isZero`: with 0, unless KILL has ended it.
+   */
+  | { readonly when: 'leave'; readonly atMs: number; readonly isZero: boolean }
   /** Send the stop signal when these mains have ended. */
   | MainsRow
   /** Close the open texts when the child has ended like this; leave if there is an exit code. */
@@ -88,8 +91,6 @@ function isFreeToStop(config: MemberConfig, state: State): boolean {
 
 /** A running supervisor needs less than this, also on a busy node. */
 const PATIENCE_MS = 5_000;
-/** Assumed without a declared grace period: twice the 10 s of `docker stop`. */
-const ASSUMED_MS = 20_000;
 
 /** The stop signal in the place of a supervisor; none where the ladder has begun. */
 function stopRows(config: MemberConfig, { stop, climb, deadline }: State): readonly Order[] {
@@ -136,16 +137,21 @@ const BEHIND_MS = 1_000;
 
 /** The ends of budgets. The supervisor KILLs a little before them. */
 function killRows(config: MemberConfig, { deadline, climb, stop }: State): readonly Order[] {
-  const { gracePeriodMs: graceMs, role } = config;
+  const { gracePeriodMs: graceMs, role, exitCode } = config;
   const rows: Order[] = [];
   if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
-  if (graceMs !== undefined && role === 'sidecar') rows.push({ when: 'mains-grace', ms: graceMs + BEHIND_MS });
+  if (role === 'sidecar') rows.push({ when: 'mains-grace', ms: graceOf(config) + BEHIND_MS });
   const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
   const declaredMs = deadline?.kills === true ? deadline.atMs : undefined;
   const killMs = Math.min(declaredMs ?? Number.POSITIVE_INFINITY, ownMs ?? Number.POSITIVE_INFINITY);
   if (killMs < Number.POSITIVE_INFINITY) rows.push({ when: 'deadline', atMs: killMs });
   // The platform does not end the container of a restart in place.
-  if (declaredMs !== undefined && !isRestarting({ stop })) rows.push({ when: 'leave', atMs: declaredMs });
+  if (declaredMs !== undefined && !isRestarting({ stop }))
+    rows.push({
+      when: 'leave',
+      atMs: declaredMs,
+      isZero: exitCode.kind === 'zero-when-stopped' && stop?.alone !== true,
+    });
   return rows;
 }
 
@@ -153,6 +159,8 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
 export function wordsOf({ rows }: Orders, nowMs: number): readonly string[] {
   const signal = (number: number | undefined): string => (number === undefined ? 'it' : signalName(number).slice(3));
   const inTime = (atMs: number): string => `in ${seconds(Math.max(0, Math.round(atMs - nowMs)))}`;
+  // As in `leaves_at` of src/init/orders/alone.c.
+  const leadMs = (rows.find((row) => row.when === 'grace')?.ms ?? 0) / 4;
   return rows.map((row) => {
     switch (row.when) {
       case 'each':
@@ -170,7 +178,7 @@ export function wordsOf({ rows }: Orders, nowMs: number): readonly string[] {
       case 'deadline':
         return `${inTime(row.atMs)}: KILL`;
       case 'leave':
-        return `${inTime(row.atMs)}, if the command has ended: leave with its exit code`;
+        return `${inTime(row.atMs - leadMs)}, if the command has ended and no supervisor acts: leave with ${row.isZero ? 'exit code 0' : 'its exit code'}`;
       case 'mains':
         return `${mainsInWords(row)}: send ${signal(row.signal)}`;
       case 'end':

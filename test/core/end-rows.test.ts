@@ -256,7 +256,7 @@ describe('rows of a stop and its end', () => {
     for (const restartPolicy of ['Never', 'OnFailure', 'Always'] as const) {
       const stop = stopOf(sidecarConfig({ ...held, restartPolicy }), [work]);
       assert.deepEqual(rangesOf(stop), [...ends('st'), ...ends('t')], restartPolicy);
-      assert.ok(stop.every(({ patienceMs }) => patienceMs === 5_000));
+      assert.ok(stop.every(({ prelude, patienceMs }) => patienceMs === (prelude === 'st' ? 15_000 : 5_000)));
     }
   });
 

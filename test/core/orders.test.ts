@@ -122,8 +122,18 @@ test('the rows of a stop say in words when a signal is sent and when KILL comes'
     'a stop request that no supervisor has acknowledged for 40 s: KILL',
     '41 s after the stop signal that follows the mains: KILL',
     'in 39 s: KILL',
-    'in 39 s, if the command has ended: leave with its exit code',
+    'in 29 s, if the command has ended and no supervisor acts: leave with exit code 0',
   ]);
+});
+
+test('a sidecar that outlives its mains is killed, also without a declared grace period', () => {
+  const graceOf = (change: Partial<MemberConfig>): unknown => {
+    const config = sidecarConfig(change);
+    const { rows } = ordersOf(config, new Life({ config, peers: HELD }).state);
+    return rows.find((row) => row.when === 'mains-grace');
+  };
+  assert.deepEqual(graceOf({ gracePeriodMs: 8_000 }), { when: 'mains-grace', ms: 9_000 });
+  assert.deepEqual(graceOf({}), { when: 'mains-grace', ms: 31_000 });
 });
 
 test('a stop has as many rows as init takes at most', () => {

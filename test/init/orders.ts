@@ -19,13 +19,14 @@ export interface OrderRows {
   readonly mainsGrace?: number;
   readonly deadline?: number;
   readonly leave?: number;
+  readonly leavesWithZero?: boolean;
   readonly mains?: MainsRow;
   readonly ends?: readonly EndRow[];
 }
 
 export function orders(rows: OrderRows): readonly (string | number)[] {
   const { id = 1, stops = [SIGTERM, SIGINT], each, first, unheard, lost, grace, mainsGrace, deadline, leave } = rows;
-  const { mains, ends = [] } = rows;
+  const { mains, ends = [], leavesWithZero = false } = rows;
   const all = [
     ...(each === undefined ? [] : [['each', ...pairs(each)]]),
     ...(first === undefined ? [] : [['first', ...pairs(first)]]),
@@ -34,7 +35,7 @@ export function orders(rows: OrderRows): readonly (string | number)[] {
     ...(grace === undefined ? [] : [['grace', grace]]),
     ...(mainsGrace === undefined ? [] : [['mains-grace', mainsGrace]]),
     ...(deadline === undefined ? [] : [['deadline', deadline]]),
-    ...(leave === undefined ? [] : [['leave', leave]]),
+    ...(leave === undefined ? [] : [['leave', leave, leavesWithZero ? 1 : 0]]),
     ...(mains === undefined ? [] : [mainsFields(mains)]),
     ...ends.map(endFields),
   ];

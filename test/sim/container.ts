@@ -633,6 +633,12 @@ export class Container {
     this.#report();
   }
 
+  /** As `exit_code` in `src/init/orders/orders.c`. */
+  #exitCode(exit: ChildExit): number {
+    const status = statusOf(exit);
+    return rowOf(this.#orders, 'leave')?.isZero === true && status !== 128 + SIGKILL ? 0 : status;
+  }
+
   #leaveUnrecorded(code: number): void {
     this.hasLeftUnrecorded = true;
     this.end(code, 'left');
@@ -711,7 +717,7 @@ export class Container {
     const { exit } = command;
     if (exit !== undefined && this.#leavesAtMs(command) <= monoMs) {
       this.world.count('left after the grace period, without a supervisor');
-      return this.#leaveUnrecorded(statusOf(exit));
+      return this.#leaveUnrecorded(this.#exitCode(exit));
     }
     this.#arm();
   }
@@ -913,7 +919,7 @@ export class Container {
     const { command } = this;
     if (command?.exit === undefined || !this.isRunning) return;
     if (command.areRootsGone || this.#leavesAtMs(command) <= this.world.agenda.monoMs)
-      return this.#leaveUnrecorded(statusOf(command.exit));
+      return this.#leaveUnrecorded(this.#exitCode(command.exit));
     if (this.#restAtMs !== undefined) return;
     this.#restAtMs = this.world.agenda.monoMs + REST_MS;
     this.world.count('what a command has left behind is stopped by init alone');

@@ -7,8 +7,9 @@ const PATIENCE_MS = 5_000;
 const GAP_MS = 500;
 /** What the supervisor gets to record an end at the very end of the grace period. */
 const LATE_MS = 2_000;
-/** Before the platform's KILL. */
+/** Before the platform's KILL, or this part of the grace period. */
 const AHEAD_MS = 300;
+const AHEAD_PART = 0.25;
 
 export interface Stopping {
   readonly orders: Orders;
@@ -80,7 +81,8 @@ function requestEndsAtMs(stopping: Stopping): number {
 export function leavesAtMs(stopping: Lost, endedAtMs: number): number {
   const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
   const endsAtMs = Math.min(rowOf(stopping.orders, 'leave')?.atMs ?? NEVER, requestEndsAtMs(stopping));
-  const aheadMs = Math.min(AHEAD_MS, Math.max(0, endsAtMs - endedAtMs) / 2);
+  const partMs = Math.floor((rowOf(stopping.orders, 'grace')?.ms ?? 0) * AHEAD_PART);
+  const aheadMs = Math.min(Math.max(AHEAD_MS, partMs), Math.max(0, endsAtMs - endedAtMs) / 2);
   return Math.max(endsAtMs - aheadMs, sinceMs + LATE_MS);
 }
 

@@ -267,7 +267,9 @@ export class Laws extends Judge {
     if (isCommandAlive(member)) this.breaks('nothing lives', container, 'init leaves a living command');
     if (container.hasLeftUnrecorded) {
       this.world.count('excused: not written, as no supervisor acted');
-      if (code !== (command?.exit === undefined ? 125 : statusOf(command.exit)))
+      const own = command?.exit === undefined ? 125 : statusOf(command.exit);
+      const isSpared = member.config.exitCode.kind === 'zero-when-stopped' && isAskedToStop(container);
+      if (code !== own && !(code === 0 && isSpared && own !== 128 + SIGKILL))
         this.breaks('exit codes', container, `left with ${code}, without a supervisor`);
       return this.#dues.lose(member);
     }

@@ -3,8 +3,11 @@
 
 #include "init.h"
 
-/* A supervisor's time to record an end; by how much at most init leaves before the platform's KILL, for its exit code. */
-enum { RECORD_MS = 2000, AHEAD_MS = 300, REST_MS = 30000 };
+/*
+ * A supervisor's time to record an end. Init leaves AHEAD_MS or a part of the grace period before the platform's KILL, for
+ * its exit code. On a busy node init itself may get little CPU.
+ */
+enum { RECORD_MS = 2000, AHEAD_MS = 300, AHEAD_PART = 4, REST_MS = 30000 };
 
 void go_on_alone(struct init *init) {
   init->alone = true;
@@ -24,7 +27,9 @@ int64_t leaves_at(const struct init *init) {
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
   /* After a late end, a supervisor whose predecessor failed gets half of the time left. */
   int64_t half = (ends_at - init->children.ended_at) / 2;
-  ends_at -= half < 0 ? 0 : half < AHEAD_MS ? half : AHEAD_MS;
+  int64_t grace = grace_ms(&init->orders), ahead = grace == NEVER ? AHEAD_MS : grace / AHEAD_PART;
+  if (ahead < AHEAD_MS) ahead = AHEAD_MS;
+  ends_at -= half < 0 ? 0 : half < ahead ? half : ahead;
   return ends_at > gone_at + RECORD_MS ? ends_at : gone_at + RECORD_MS;
 }
 
@@ -53,7 +58,7 @@ void leave_without_supervisor(struct init *init) {
   }
   if (rest && !late && stop_rest(init)) return;
   if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status);
-  leave(init, children->last_status);
+  leave(init, exit_code(init));
 }
 
 static bool kill_process(void *found, pid_t pid) {

@@ -34,6 +34,12 @@ int64_t grace_ms(const struct orders *orders) {
   return grace ? grace->at : NEVER;
 }
 
+int exit_code(const struct init *init) {
+  const struct order *leave = find_order(&init->orders, ON_LEAVE);
+  int status = init->children.last_status;
+  return leave && leave->is_zero && status != 128 + SIGKILL ? 0 : status;
+}
+
 bool waits_for_stop(const struct orders *orders) { return find_order(orders, ON_UNHEARD) != NULL; }
 
 const struct event *oldest_stop(const struct init *init) {

@@ -35,6 +35,8 @@ bool has_unacknowledged_stop(const struct init *init);
 bool is_stopping(const struct init *init);
 /* When the platform ends the container; NEVER: no stop request has come, or that is not known. */
 int64_t platform_ends_at(const struct init *init);
+/* The exit code of a container whose command has ended and that no supervisor will record. */
+int exit_code(const struct init *init);
 /* When init next sends a stop signal or a KILL by itself. */
 int64_t next_order(const struct init *init);
 /* Does what of that is due. */

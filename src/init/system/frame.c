@@ -75,8 +75,8 @@ static bool next_table(struct fields *fields, uint8_t table[MAX_SIGNAL + 1]) {
   return true;
 }
 
-static const char *const whens[WHENS] = {"each",        "first",    "unheard", "lost", "mains", "grace",
-                                         "mains-grace", "deadline", "leave",   "end"};
+static const char whens[WHENS][12] = {"each",  "first",       "unheard",  "lost",  "mains",
+                                      "grace", "mains-grace", "deadline", "leave", "end"};
 
 const char *name_of_row(enum when when) { return whens[when]; }
 
@@ -126,6 +126,7 @@ static bool next_row(struct fields *fields, struct orders *orders) {
   struct order *order = &orders->rows[orders->count++];
   order->when = (enum when)when;
   if (!next_time(fields, &order->at) || order->at == NEVER) return false;
+  if (when == ON_LEAVE) return next_u32(fields, 1, &order->is_zero);
   return when > ON_LOST || next_signal(fields, 0, &order->signal);
 }
 

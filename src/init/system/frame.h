@@ -55,6 +55,7 @@ struct order {
   enum when when;
   int signal; /* unheard, lost: the stop signal; 0: the one that has come */
   int64_t at; /* milliseconds for unheard, grace and mains-grace, else a time */
+  uint32_t is_zero; /* leave: with exit code 0, unless KILL has ended the child */
 };
 
 /* The row ON_MAINS. */

@@ -131,8 +131,9 @@ function rowFields(row: Order): string | readonly string[] {
     case 'mains-grace':
       return TIME.write(row.ms);
     case 'deadline':
-    case 'leave':
       return TIME.write(row.atMs);
+    case 'leave':
+      return [TIME.write(row.atMs), FLAG.write(row.isZero)];
     case 'mains':
       return mainsFields(row);
     case 'end':

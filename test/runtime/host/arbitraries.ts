@@ -76,7 +76,8 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   record({ when: fc.constant('unheard'), ms: time, signal: maybe(signal) }),
   record({ when: fc.constant('lost'), atMs: time, signal: maybe(signal) }),
   record({ when: fc.constantFrom('grace', 'mains-grace'), ms: time }),
-  record({ when: fc.constantFrom('deadline', 'leave'), atMs: time }),
+  record({ when: fc.constant('deadline'), atMs: time }),
+  record({ when: fc.constant('leave'), atMs: time, isZero: fc.boolean() }),
   record({
     when: fc.constant('mains'),
     needed: fc.integer({ min: 0, max: 16 }),

@@ -87,9 +87,8 @@ export function commitOf(fields: readonly string[]): Commit {
     const time = int();
     if (when === 'unheard') return { when, ms: time, signal: int() || undefined };
     if (when === 'lost') return { when, atMs: time, signal: int() || undefined };
-    return when === 'grace' || when === 'mains-grace'
-      ? { when, ms: time }
-      : { when: when as 'deadline' | 'leave', atMs: time };
+    if (when === 'leave') return { when, atMs: time, isZero: int() === 1 };
+    return when === 'grace' || when === 'mains-grace' ? { when, ms: time } : { when: 'deadline', atMs: time };
   };
   if (word() !== 'commit') throw new Error('not a commit');
   let ack: number | undefined;

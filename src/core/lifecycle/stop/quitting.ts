@@ -63,11 +63,13 @@ export function leaveIfDone(draft: Draft): void {
 /** Without a deadline: with little CPU a write takes seconds, and a sidecar waits forever for a lost death. */
 const MAX_WRITING_MS = 30_000;
 const MIN_WRITING_MS = 1_000;
-/** The lead over the platform's KILL, to exit with the code of the child. */
+/** The lead over the platform's KILL, to exit with the code of the child also on a busy node: 1 s, or this part. */
 const AHEAD_MS = 1_000;
+const AHEAD_PART = 0.25;
 
-/** How long the last tombstone may take: until shortly before the platform's KILL, if that can come. */
+/** How long the last tombstone may take: until well before the platform's KILL, if that can come. */
 export function maxWritingMs(deadline: Deadline | undefined, nowMs: number): number {
-  const leftMs = deadline === undefined ? MAX_WRITING_MS : deadline.atMs - AHEAD_MS - nowMs;
-  return Math.max(MIN_WRITING_MS, Math.min(leftMs, MAX_WRITING_MS));
+  if (deadline === undefined) return MAX_WRITING_MS;
+  const aheadMs = Math.max(AHEAD_MS, (deadline.atMs - deadline.sinceMs) * AHEAD_PART);
+  return Math.max(MIN_WRITING_MS, Math.min(deadline.atMs - aheadMs - nowMs, MAX_WRITING_MS));
 }
