@@ -35,7 +35,8 @@ export class Trees extends Judge {
     const { agenda } = this.world;
     const before = this.#rungs.get(container);
     const lastAtMs = lastMs + agenda.bootAtMs;
-    if (signal === SIGKILL && before !== undefined) this.#judgeKill(container, before);
+    // A ladder that begins with KILL has no other stop signal.
+    if (signal === SIGKILL && before !== undefined && before.signal !== SIGKILL) this.#judgeKill(container, before);
     const isLimited = container.member.config.gracePeriodMs !== undefined && container.command?.exit === undefined;
     if (signal !== SIGKILL && isLimited && lastMs === NEVER)
       this.breaks('told before KILL', container, 'its grace period is declared, and the rung has no last time');
