@@ -16,7 +16,7 @@ import { type ChildExit, SIGNAL_EXIT, statusOf } from './exit.ts';
 import type { DeathReason } from './format/tombstone.ts';
 import { ladderOf } from './ladder.ts';
 import { isUndisturbed, type MainsRow } from './mains-row.ts';
-import { ASSUMED_MS, floorWaitMs } from './pod/deadline.ts';
+import { floorWaitMs } from './pod/deadline.ts';
 import { isFinalEnd } from './restart.ts';
 import { SIGTERM, signalName } from './signals.ts';
 import type { Event } from './state/events.ts';
@@ -170,13 +170,19 @@ const LEAST_PATIENCE_MS = 100;
 /** Half of the grace period at most, and no longer than the first rung. */
 function patienceOf(config: MemberConfig, mostMs: number): number {
   const [{ forMs = Number.POSITIVE_INFINITY }] = ladderOf(config, SIGTERM);
-  return Math.floor(Math.min(mostMs, (config.gracePeriodMs ?? ASSUMED_MS) / 2, forMs));
+  const graceMs = config.gracePeriodMs ?? Number.POSITIVE_INFINITY;
+  return Math.floor(Math.min(mostMs, graceMs / 2, forMs));
 }
 
-/** A hold also ends at the grace floor, and by the deadline of another member that is being stopped. */
+/**
+ * A hold also ends at the grace floor, and by the deadline of another member that is being stopped. Without a grace
+ * period of its own, the member soon has to look for such a deadline.
+ */
 function holdingPatienceOf(config: MemberConfig, { peers }: State): number {
   const isHurried = Object.values(peers ?? {}).some(
     ({ tombstone: { Deadline, Died } }) => Deadline !== undefined && Died === undefined,
   );
-  return isHurried ? 0 : patienceOf(config, Math.min(HOLDING_PATIENCE_MS, floorWaitMs(config) ?? HOLDING_PATIENCE_MS));
+  if (isHurried) return 0;
+  const mostMs = config.gracePeriodMs === undefined ? PATIENCE_MS.sidecar : HOLDING_PATIENCE_MS;
+  return patienceOf(config, Math.min(mostMs, floorWaitMs(config) ?? mostMs));
 }

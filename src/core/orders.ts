@@ -1,7 +1,7 @@
 /**
  * Orders: the only list of what the host does by itself, while the supervisor sleeps, starts, hangs or cannot be
- * started. Each commit that changes them replaces all of them, so the host decides nothing. A command gets its stop
- * signal before any KILL, and waits are kept as far as the host alone can. `sexton explain` prints them.
+ * started. Each commit that changes them replaces all of them. A command gets its stop signal before any KILL. The host
+ * keeps fixed waits, but it asks nobody whether a wait may end. `sexton explain` prints the rows.
  */
 import type { MemberConfig } from './config.ts';
 import { type Closing, type EndRow, endRows } from './end-rows.ts';
@@ -10,7 +10,7 @@ import { seconds } from './format/evidence.ts';
 import { forwardTable, isNeverPassedOn, isStopRequest, ladderOf, stopTable } from './ladder.ts';
 import { longestDrainMs } from './lifecycle/stop/drain.ts';
 import { type MainsRow, mainsRow } from './mains-row.ts';
-import { ASSUMED_MS, floorTurnMs, floorWaitMs, graceOf } from './pod/deadline.ts';
+import { floorTurnMs, floorWaitMs, graceOf } from './pod/deadline.ts';
 import { blockersOf } from './pod/order.ts';
 import { isRestarting } from './pod/restart.ts';
 import { MAX, SIGTERM, signalName } from './signals.ts';
@@ -21,7 +21,7 @@ export type Passed = Readonly<Record<number, number>>;
 export type Order =
   /** Pass on each of these signals as another one. Signals without a row are reported. */
   | { readonly when: 'each'; readonly table: Passed }
-  /** Pass on the first of these signals, unless a stop request waits. Counts before `each`. */
+  /** Pass on the first of these signals, unless a stop request waits. It takes precedence over `each`. */
   | { readonly when: 'first'; readonly table: Passed }
   /** Send the stop signal when no supervisor has acknowledged a stop request for so long. */
   | { readonly when: 'unheard'; readonly ms: number; readonly signal: number | undefined }
@@ -34,8 +34,8 @@ export type Order =
   /** KILL at that time. */
   | { readonly when: 'deadline'; readonly atMs: number }
   /**
-   * The platform KILLs the container at that time. If the child has ended and no supervisor acts, leave before, with the
-   * child's exit code; `isZero`: with 0, unless KILL has ended it.
+   * The platform KILLs the container at `atMs`. If the child has ended and no supervisor acts, leave a quarter of the
+   * grace period earlier, with the child's exit code. `isZero`: with 0, unless KILL has ended the child.
    */
   | { readonly when: 'leave'; readonly atMs: number; readonly isZero: boolean }
   /** Send the stop signal when these mains have ended. */
@@ -89,8 +89,10 @@ function isFreeToStop(config: MemberConfig, state: State): boolean {
   return blockersOf(config, state).names.length === 0;
 }
 
-/** A running supervisor needs less than this, also on a busy node. */
+/** How long a running supervisor may take to acknowledge a stop request, also on a busy node. */
 const PATIENCE_MS = 5_000;
+/** Assumed without a declared grace period: twice the 10 s of `docker stop`. */
+const ASSUMED_MS = 20_000;
 
 /** The stop signal in the place of a supervisor; none where the ladder has begun. */
 function stopRows(config: MemberConfig, { stop, climb, deadline }: State): readonly Order[] {
@@ -102,7 +104,7 @@ function stopRows(config: MemberConfig, { stop, climb, deadline }: State): reado
     patienceMs,
     floorWaitMs(config) ?? patienceMs,
   );
-  // Holds also for a request within a stop, whose grace period may be longer than that of the request.
+  // Also counts for a further request, whose own grace period may be shorter than that of the stop under way.
   const ms = Math.max(1, Math.floor(mostMs));
   if (stop === undefined) {
     const signal = config.ladder === undefined && first === SIGTERM ? undefined : first;
@@ -132,7 +134,7 @@ function ownWaitMs({ role, hold, drain, idleWhen, lingerMs }: MemberConfig, stop
   return idleWhen === undefined ? drain.minMs : drain.maxMs;
 }
 
-/** The platform does not end a stop that sexton decided on, so a supervisor that is late may still KILL first. */
+/** The platform never KILLs in a stop that sexton decided on, so the host lets a supervisor that is late KILL first. */
 const BEHIND_MS = 1_000;
 
 /** The ends of budgets. The supervisor KILLs a little before them. */
@@ -205,6 +207,7 @@ function translationsIn(table: Passed): string {
   return pairs.length === 0 ? '' : `, ${pairs.join(', ')}`;
 }
 
+/** With `needed` 0 all of them have to end. */
 function mainsInWords({ mains, needed, holds, lingerMs }: MainsRow): string {
   const who = mains.length === 1 ? 'the main ends' : `${needed === 1 ? 'one' : 'all'} of ${mains.length} mains end`;
   const late = lingerMs === 0 ? '' : `, ${seconds(lingerMs)} later`;

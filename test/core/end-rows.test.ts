@@ -268,6 +268,7 @@ describe('rows of a stop and its end', () => {
     ];
     assert.deepEqual(patienceOf(mainConfig({ ladder })), [400]);
     assert.deepEqual(patienceOf(sidecarConfig({ ...held, gracePeriodMs: 6_000 }), [work]), [3_000]);
+    assert.deepEqual(patienceOf(sidecarConfig({ mains: ['work'] }), [work]), [5_000], 'none is declared');
     const floor = sidecarConfig({ ...held, graceFloorMs: 2_000 });
     assert.deepEqual(patienceOf(floor, [work]), [1_500, 5_000], 'a floor ends only the hold');
   });

@@ -34,9 +34,6 @@ type Asked = Event & { readonly type: 'stopAsked' };
 /** The assumed grace period where none is declared: the default of Kubernetes. */
 export const ASSUMED_GRACE_MS = 30_000;
 
-/** What the host assumes without a declared grace period: twice the 10 s of `docker stop`. */
-export const ASSUMED_MS = 20_000;
-
 export type Budget = Pick<Deadline, 'sinceMs' | 'atMs'>;
 
 export function graceOf(config: MemberConfig): number {

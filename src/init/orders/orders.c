@@ -2,8 +2,8 @@
 #include "init.h"
 
 /*
- * Init acts for a lost supervisor when two times have passed. PATIENCE_MS runs from the last sign of one that lived for
- * 5 s, and GAP_MS from the last sign of any. LAST_MS before a KILL, all processes that are left get the stop signal.
+ * Init acts for a lost supervisor PATIENCE_MS after a commit of one that had lived for 5 s, and GAP_MS after one of any.
+ * Both times have to pass. LAST_MS before a KILL, all processes that are left get the stop signal.
  */
 enum { PATIENCE_MS = 5000, GAP_MS = 500, LAST_MS = 200 };
 /* How long a stop waits for the first supervisor. */
@@ -82,9 +82,9 @@ static int64_t patience_ends_at(const struct init *init, int64_t since, int64_t 
 
 /* When the supervisor has been lost for long enough. */
 static int64_t lost_at(const struct init *init) {
-  int64_t sound_at = supervisor_lost_at(init);
-  if (sound_at == NEVER) return NEVER;
-  return later(patience_ends_at(init, sound_at, PATIENCE_MS), patience_ends_at(init, supervisor_gone_at(init), GAP_MS));
+  int64_t heard_at = supervisor_lost_at(init);
+  if (heard_at == NEVER) return NEVER;
+  return later(patience_ends_at(init, heard_at, PATIENCE_MS), patience_ends_at(init, supervisor_gone_at(init), GAP_MS));
 }
 
 static int64_t time_of(const struct init *init, const struct order *order) {
@@ -94,7 +94,7 @@ static int64_t time_of(const struct init *init, const struct order *order) {
     case ON_UNHEARD:
       return stop && !is_passed ? stop->at + order->at : NEVER;
     case ON_LOST:
-      /* After a pause that outlasts the grace period the KILL is due before a supervisor has had time to act. */
+      /* A request that was passed on was the stop signal. After a long pause the KILL is due first, and sets the limit. */
       return is_passed ? NEVER : earlier(kill_at(init), later(order->at, lost_at(init)));
     case ON_GRACE:
       return stop ? stop->at + order->at : NEVER;
@@ -108,7 +108,7 @@ static int64_t time_of(const struct init *init, const struct order *order) {
   }
 }
 
-/* Until the child has had its stop signal or its KILL from init. */
+/* NEVER: the child has had its stop signal from init, or has ended. */
 static int64_t stop_at(const struct init *init) {
   const struct child *child = &init->children.child;
   if (child->id == 0 || child->exited || init->own_stop.child == child->id) return NEVER;
@@ -122,10 +122,10 @@ static int64_t own_kill_at(const struct init *init) {
 
 int64_t next_order(const struct init *init) { return earlier(stop_at(init), own_kill_at(init)); }
 
-/* The rule of `src/core/pod/deadline.ts`. */
+/* By 500 ms, or a twentieth: `killAtMs` in `src/core/pod/deadline.ts`. */
 int64_t shorten_grace(int64_t ms) { return ms == NEVER ? NEVER : ms - (ms < 10000 ? ms / 20 : 500); }
 
-/* The times of `core/lifecycle/stop/untold.ts`. */
+/* What has not had the signal gets it after two thirds of the time to KILL: `core/lifecycle/stop/untold.ts`. */
 void begin_own_rung(struct init *init, int number) {
   int64_t now = now_ms(), left_ms = grace_ms(&init->orders);
   /* A plain command has a shortened grace period already. */
