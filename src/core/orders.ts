@@ -35,7 +35,7 @@ export type Order =
   | { readonly when: 'deadline'; readonly atMs: number }
   /**
    * The platform KILLs the container at `atMs`. If the child has ended and no supervisor acts, leave a quarter of the
-   * grace period earlier, with the child's exit code. `isZero`: with 0, unless KILL has ended the child.
+   * declared grace period earlier, with the child's exit code. `isZero`: with 0, unless KILL has ended the child.
    */
   | { readonly when: 'leave'; readonly atMs: number; readonly isZero: boolean }
   /** Send the stop signal when these mains have ended. */
@@ -142,7 +142,9 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   const { gracePeriodMs: graceMs, role, exitCode } = config;
   const rows: Order[] = [];
   if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
-  if (role === 'sidecar') rows.push({ when: 'mains-grace', ms: graceOf(config) + BEHIND_MS });
+  // Without a declared grace period a stop of the platform ends in its own KILL alone.
+  if (role === 'sidecar' && (graceMs !== undefined || stop?.origin !== 'platform'))
+    rows.push({ when: 'mains-grace', ms: graceOf(config) + BEHIND_MS });
   const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
   const declaredMs = deadline?.kills === true ? deadline.atMs : undefined;
   const killMs = Math.min(declaredMs ?? Number.POSITIVE_INFINITY, ownMs ?? Number.POSITIVE_INFINITY);

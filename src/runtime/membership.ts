@@ -115,7 +115,7 @@ export class Membership implements SleepPlace {
 
   /** The path of a member's liveness socket. */
   socketOf(name: string): string {
-    return `${this.#volume.dir}/${handleOf(name)}`;
+    return join(this.#volume.dir, handleOf(name));
   }
 
   async sleepWatch(): Promise<SleepWatch | string> {

@@ -134,6 +134,12 @@ test('a sidecar that outlives its mains is killed, also without a declared grace
   };
   assert.deepEqual(graceOf({ gracePeriodMs: 8_000 }), { when: 'mains-grace', ms: 9_000 });
   assert.deepEqual(graceOf({}), { when: 'mains-grace', ms: 31_000 });
+  const config = sidecarConfig({});
+  const asked = new Life({ config, peers: HELD }).signal(SIGTERM).state;
+  assert.ok(
+    ordersOf(config, asked).rows.every(({ when }) => when !== 'mains-grace'),
+    'the platform has asked',
+  );
 });
 
 test('a stop has as many rows as init takes at most', () => {

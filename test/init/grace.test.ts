@@ -124,6 +124,19 @@ onBench('init leaves before the platform KILLs while each supervisor dies after 
   assert.ok(atMs < endMs, `${atMs - endMs} ms late`);
 });
 
+onBench('init leaves a quarter of the grace period early, and with 0 where the row says so', async (bench) => {
+  const { init, supervisor } = await begin(bench, [...IN_A_POD, '--', ...AGENT]);
+  const endMs = monotonicMs() + 8_000;
+  const rows = { lost: [endMs, SIGUSR1], grace: 8_000, leave: endMs, leavesWithZero: true } as const;
+  await passed(supervisor, bench, 'ack', 1, ...orders(rows));
+  // It records nothing.
+  init.write('exit 3\n');
+  await supervisor.expect('exited');
+  assert.deepEqual(await init.ended, { code: 0, signal: null });
+  const leftMs = endMs - monotonicMs();
+  assert.ok(leftMs > 1_000 && leftMs <= 2_000, `${leftMs} ms before the platform`);
+});
+
 onBench('init leaves half of what is left after a late end to a supervisor whose predecessor died', async (bench) => {
   const { init, supervisor } = await stopping(bench, { lost: [monotonicMs() + 60_000, SIGUSR1] });
   const endMs = monotonicMs() + 4_000;

@@ -24,9 +24,10 @@ describe('waiting with a bound', () => {
     assert.equal(await withTimeout(new Promise(() => {}), 10), true);
   });
 
-  it('the last tombstone has until a second before the platform’s KILL, and at least a second', () => {
+  it('the last tombstone has until a quarter of the grace period is left, and at least a second', () => {
     const deadline = { atMs: 20_000, sinceMs: 8_000, kills: true, shared: true };
-    assert.equal(maxWritingMs(deadline, 8_000), 11_000);
+    assert.equal(maxWritingMs(deadline, 8_000), 9_000);
+    assert.equal(maxWritingMs({ ...deadline, sinceMs: 18_000 }, 18_000), 1_000);
     assert.equal(maxWritingMs(deadline, 19_900), 1_000);
     assert.equal(maxWritingMs(undefined, 8_000), 30_000);
   });

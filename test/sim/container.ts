@@ -511,7 +511,7 @@ export class Container {
     if (signal === undefined || command === undefined) return;
     this.#stopped = command.id;
     this.#mainsEndMs = undefined;
-    if (row === 'mains')
+    if (row === 'mains' && oldestStop(this.#stopping) === undefined)
       this.#mainsEndMs = this.world.agenda.monoMs + (rowOf(this.#orders, 'mains-grace')?.ms ?? NEVER);
     const receiverPid = this.#beginOwnRung(signal);
     this.push({ type: 'ordered', id: command.id, row, signal: 0, as: signal, senderPid: 0, receiverPid });
@@ -928,9 +928,9 @@ export class Container {
     this.#arm();
   }
 
-  #leavesAtMs({ diedAtMs = NEVER }: Command): number {
+  #leavesAtMs({ diedAtMs = NEVER, areRootsGone }: Command): number {
     if (this.isAlone && this.#restAtMs !== undefined) return this.#restAtMs;
-    return leavesAtMs(this.#lost, diedAtMs - this.world.agenda.bootAtMs);
+    return leavesAtMs(this.#lost, diedAtMs - this.world.agenda.bootAtMs, areRootsGone);
   }
 
   #onExited(command: Command, exit: ChildExit): void {

@@ -78,10 +78,11 @@ function requestEndsAtMs(stopping: Stopping): number {
 }
 
 /** When init leaves, once the command has ended at `endedAtMs`. */
-export function leavesAtMs(stopping: Lost, endedAtMs: number): number {
+export function leavesAtMs(stopping: Lost, endedAtMs: number, areRootsGone: boolean): number {
   const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
   const endsAtMs = Math.min(rowOf(stopping.orders, 'leave')?.atMs ?? NEVER, requestEndsAtMs(stopping));
-  const partMs = Math.floor((rowOf(stopping.orders, 'grace')?.ms ?? 0) * AHEAD_PART);
+  // What the command has left behind still has its time.
+  const partMs = areRootsGone ? Math.floor((rowOf(stopping.orders, 'grace')?.ms ?? 0) * AHEAD_PART) : 0;
   const aheadMs = Math.min(Math.max(AHEAD_MS, partMs), Math.max(0, endsAtMs - endedAtMs) / 2);
   return Math.max(endsAtMs - aheadMs, sinceMs + LATE_MS);
 }

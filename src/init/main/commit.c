@@ -53,6 +53,7 @@ static void replace_orders(struct init *init, const struct orders *orders) {
   init->orders = *orders;
   init->rows_until = NEVER;
   set_mains(&init->mains, &init->contacts, &orders->mains);
+  init->orders.mains.words = NULL; /* they go with the frame */
 }
 
 static void apply(struct init *init, const struct operation *op) {

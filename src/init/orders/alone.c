@@ -27,8 +27,9 @@ int64_t leaves_at(const struct init *init) {
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
   /* After a late end, a supervisor whose predecessor failed gets half of the time left. */
   int64_t half = (ends_at - init->children.ended_at) / 2;
-  int64_t grace = grace_ms(&init->orders), ahead = grace == NEVER ? AHEAD_MS : grace / AHEAD_PART;
-  if (ahead < AHEAD_MS) ahead = AHEAD_MS;
+  /* What the command has left behind still has its time. */
+  int64_t grace = init->children.child.id > 0 ? NEVER : grace_ms(&init->orders);
+  int64_t ahead = grace == NEVER || grace / AHEAD_PART < AHEAD_MS ? AHEAD_MS : grace / AHEAD_PART;
   ends_at -= half < 0 ? 0 : half < ahead ? half : ahead;
   return ends_at > gone_at + RECORD_MS ? ends_at : gone_at + RECORD_MS;
 }
@@ -57,7 +58,7 @@ void leave_without_supervisor(struct init *init) {
     return;
   }
   if (rest && !late && stop_rest(init)) return;
-  if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status);
+  if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status, exit_code(init));
   leave(init, exit_code(init));
 }
 

@@ -7,7 +7,6 @@ void set_mains(struct mains *mains, struct contacts *contacts, const struct main
   const char *word = order->words;
   for (size_t i = 0; i < contacts->count; i++) contacts->places[i].is_main = false;
   *mains = (struct mains){.order = *order, .is_ordered = mains->is_ordered, .ended_at = now_ms()};
-  mains->order.words = NULL; /* they go with the frame */
   for (uint32_t i = 0; i < order->count; i++) {
     const char *host_id = word, *path = word + HOST_ID_BYTES + 1;
     struct contact *contact = find_contact(contacts, path);

@@ -138,7 +138,7 @@ void begin_own_rung(struct init *init, int number) {
 void send_stop(struct init *init, enum when when, int number) {
   struct own_stop *own = &init->own_stop;
   own->child = init->children.last_id;
-  own->by_mains_at = when == ON_MAINS ? now_ms() : NEVER;
+  own->by_mains_at = when == ON_MAINS && !has_unacknowledged_stop(init) ? now_ms() : NEVER;
   begin_own_rung(init, number);
   struct event event = {.kind = EV_ORDERED, .id = own->child, .row = (uint8_t)when, .as = (uint8_t)number};
   event.count = take_receiver(init);

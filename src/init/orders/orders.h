@@ -16,7 +16,7 @@ struct init;
 struct own_stop {
   uint64_t child;      /* the last child that init has sent its stop signal */
   uint64_t killed;     /* the last child that init has KILLed by a row */
-  int64_t by_mains_at; /* when `child` was stopped, if its mains were the reason; else NEVER */
+  int64_t by_mains_at; /* when `child` was stopped because of its mains, without a stop request; else NEVER */
   int64_t rest_at;     /* when init no longer waits for what the command has left behind; NEVER: it does not wait */
 };
 

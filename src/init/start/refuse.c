@@ -53,17 +53,19 @@ bool leave_message(int fd, const char *text, size_t length, bool may_grow) {
   return pwrite(fd, text, length, 0) == (ssize_t)length && ftruncate(fd, (off_t)length) == 0;
 }
 
-static void leave_summary(char *const *env, const char *const parts[4], const char *reason, int code) {
+/* `status`: of the command. `code`: of the container. */
+static void leave_summary(char *const *env, const char *const parts[4], const char *reason, int status, int code) {
   struct text text = {.used = 0};
-  char digits[12];
+  char digits[12], own[12];
   /* Only PID 1 ends the container. */
   int fd = getpid() == 1 ? open_log(env) : -1;
   if (fd == -1) return;
-  put_digits(digits, (uint64_t)code, 1);
+  put_digits(digits, (uint64_t)status, 1);
+  put_digits(own, (uint64_t)code, 1);
   add(&text, OURS);
   for (int i = 0; i < 4; i++) add_quoted(&text, parts[i], i == 2 ? 600 : 200);
   const char *const rest[] = {", exit code ", digits, "\",\"Version\":1,", reason, "\"ExitCode\":", digits,
-                              ",\"ContainerExitCode\":", digits, "}\n"};
+                              ",\"ContainerExitCode\":", own, "}\n"};
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) add(&text, rest[i]);
   if (!leave_message(fd, text.bytes, text.used, false))
     say("sexton: cannot write the termination log\n", "", "");
@@ -73,11 +75,11 @@ static void leave_summary(char *const *env, const char *const parts[4], const ch
 void refuse(char *const *env, const char *first, const char *second, const char *third) {
   say(first, second, third);
   const char *const parts[] = {"never started: ", first + strlen("sexton: "), second, third};
-  leave_summary(env, parts, "\"Reason\":\"never-started\",", 125);
+  leave_summary(env, parts, "\"Reason\":\"never-started\",", 125, 125);
 }
 
-void leave_end(char *const *env, const char *why, int code) {
+void leave_end(char *const *env, const char *why, int status, int code) {
   const char *const parts[] = {"ended without a supervisor (", why, ")", ""};
   say("sexton: the application has ended without a supervisor: ", why, "\n");
-  leave_summary(env, parts, "", code);
+  leave_summary(env, parts, "", status, code);
 }

@@ -110,4 +110,4 @@ bool leave_message(int fd, const char *text, size_t length, bool may_grow);
 /* Says why nothing will be started, as say() does; where this is PID 1 also in the termination log. */
 void refuse(char *const *env, const char *first, const char *second, const char *third);
 /* Says that the application has ended and no supervisor has recorded it, and why; in the termination log, too. */
-void leave_end(char *const *env, const char *why, int code);
+void leave_end(char *const *env, const char *why, int status, int code);
