@@ -63,7 +63,7 @@ function exitOf(how: number): ChildExit {
   return how > SIGNAL_EXIT ? { code: undefined, signal: how - SIGNAL_EXIT } : { code: how, signal: undefined };
 }
 
-/** What the host can do when the command ends. */
+/** Facts that limit which ends the host may record by itself. */
 export interface Closing {
   /** The next tick; undefined: none is due. */
   readonly untilMs: number | undefined;
@@ -75,7 +75,7 @@ export interface Closing {
 }
 
 export function endRows(config: MemberConfig, state: State, closing: Closing): readonly EndRow[] {
-  if (!isUndisturbed(state) || state.tasks.length > 0 || state.failing !== undefined) return [];
+  if (!isUndisturbed(state)) return [];
   const own = [EXIT_0, FAILURES].flatMap((range) => rowOf(config, state, NO_STOP, range) ?? []);
   if (closing.needsSupervisor) return own.map((row) => ({ ...row, code: undefined }));
   const stopped = stopsOf(config, state, closing).flatMap((stop) => {

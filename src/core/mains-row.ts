@@ -57,13 +57,14 @@ export function mainsRow(
   if (heard.length === 0 || heard.length > MAX_MAINS_HEARD) return undefined;
   const names = heard.map(({ name }) => name);
   const isWhole = heard.length === waitedFor.length;
-  const needed = isReadyToStop(config, state) ? neededOf(config, state, names, isWhole) : 0;
+  const isReady = isReadyToStop(config, state);
+  const needed = isReady ? neededOf(config, state, names, isWhole) : 0;
   if (!isWhole && needed === 0) return undefined;
   return {
     when: 'mains',
     signal: ladderOf(config, SIGTERM)[0].signal,
     needed,
-    holds: isWhole && isReadyToStop(config, state) && holdsForMainsAlone(config, state, names),
+    holds: isWhole && isReady && holdsForMainsAlone(config, state, names),
     // Under the other policies the container of the main is started again.
     countsLost: config.restartPolicy === 'Never',
     lingerMs: config.lingerMs,
@@ -73,15 +74,14 @@ export function mainsRow(
 
 /** Whether the first rung would be all that follows from a stop that has nothing to wait for. */
 function isReadyToStop(config: MemberConfig, state: State): boolean {
-  const { tasks, failing } = state;
-  if (!isUndisturbed(state) || tasks.length > 0 || failing !== undefined) return false;
-  if (config.lingerMs > 0 || config.preStop !== undefined) return false;
+  if (!isUndisturbed(state) || config.lingerMs > 0 || config.preStop !== undefined) return false;
   return ladderOf(config, SIGTERM)[0].signal !== SIGKILL;
 }
 
-/** Whether the command runs and nothing stops it. */
-export function isUndisturbed({ child, stop, climb, hasCaughtUp }: State): boolean {
-  return child.is === 'alive' && stop === undefined && climb === undefined && hasCaughtUp;
+/** Whether the command runs, no task runs beside it, and nothing stops it. */
+export function isUndisturbed({ child, stop, climb, failing, tasks, hasCaughtUp }: State): boolean {
+  const isStopping = stop !== undefined || climb !== undefined || failing !== undefined;
+  return child.is === 'alive' && !isStopping && tasks.length === 0 && hasCaughtUp;
 }
 
 /** How many of these mains have to end for good before the sidecar stops; 0: something else has to happen, too. */

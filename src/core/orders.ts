@@ -1,7 +1,7 @@
 /**
  * Orders: the only list of what the host does by itself, while the supervisor sleeps, starts, hangs or cannot be
  * started. Each commit that changes them replaces all of them. A command gets its stop signal before any KILL. The host
- * keeps fixed waits, but it asks nobody whether a wait may end. `sexton explain` prints the rows.
+ * waits for fixed times only, because it cannot run probes. `sexton explain` prints the rows.
  */
 import type { MemberConfig } from './config.ts';
 import { type Closing, type EndRow, endRows } from './end-rows.ts';
@@ -142,7 +142,7 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   const { gracePeriodMs: graceMs, role, exitCode } = config;
   const rows: Order[] = [];
   if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
-  // Without a declared grace period a stop of the platform ends in its own KILL alone.
+  // Without a declared grace period only the platform KILLs a container that it has asked to stop.
   if (role === 'sidecar' && (graceMs !== undefined || stop?.origin !== 'platform'))
     rows.push({ when: 'mains-grace', ms: graceOf(config) + BEHIND_MS });
   const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;

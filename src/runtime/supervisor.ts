@@ -318,7 +318,7 @@ export class Supervisor {
     this.#memo = memo;
   }
 
-  /** What the host does by itself, if that has changed. */
+  /** Returns the command `orders` if the orders have changed. */
   #newOrders(): readonly HostCommand[] {
     const { member, log, sendTrace } = this.#options;
     if (this.#state === undefined) return [];
@@ -335,7 +335,7 @@ export class Supervisor {
     return [orders];
   }
 
-  /** When the host puts another supervisor in our place, if that has changed. */
+  /** Returns the command `due` if that time has changed; after it the host replaces us. */
   #newDue(): readonly HostCommand[] {
     const due = { type: 'due', atMs: this.#wakeAtMs } as const;
     return this.#leaving || !this.#isNews(due) ? [] : [due];

@@ -1,7 +1,6 @@
 /** What init records by itself agrees with what the rules make of the same events, in every key that is read. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { type EndRow, endOf } from '../../src/core/end-rows.ts';
 import { formatTombstone } from '../../src/core/format/tombstone.ts';
@@ -12,13 +11,12 @@ import { ordersOf } from '../../src/core/orders.ts';
 import type { Event } from '../../src/core/state/events.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import type { State } from '../../src/core/state/state.ts';
-import { config as anyConfig, NAMES, peers } from './arbitraries.ts';
-import { anything, member, performAny, script } from './arbitraries-actions.ts';
+import { config as anyConfig } from './arbitraries.ts';
 import { closedEvidence, closedTombstone } from './closing.ts';
+import { inEveryLife, socketOf } from './every-life.ts';
 import { alive, command, dead, fixed, instant, mainConfig, probes, START, sidecarConfig, stopping } from './helpers.ts';
-import { Life, type Step } from './life.ts';
+import { Life } from './life.ts';
 import { rows } from './table/rows.ts';
-import '../helpers/seeded.ts';
 
 interface Situation {
   readonly config: MemberConfig;
@@ -30,8 +28,6 @@ function endsIn({ config, state, wakeAtMs }: Situation, needsSupervisor = false)
   const texts = { untilMs: wakeAtMs, needsSupervisor };
   return ordersOf(config, state, { socketOf, texts }).rows.filter((row) => row.when === 'end');
 }
-
-const socketOf = (name: string): string => `/g/.${name}.sock`;
 
 /** Each key once: some readers of kubexit's format refuse a key that comes twice. */
 function parse(text: string, keyForm: RegExp): Record<string, unknown> {
@@ -112,9 +108,6 @@ const ALL = ['0-0 same completed', '1-255 same error'];
 
 /** Those whose stop may need no supervisor. */
 const waitsForNothing = anyConfig.map((random) => ({ ...random, drain: undefined, lingerMs: 0, startAfter: [] }));
-const mains = fc
-  .subarray([...NAMES])
-  .map((names) => names.map((name, n) => alive(name, { Incarnation: `${String(n).repeat(32)}-1` })));
 
 describe('rows of an end', () => {
   it('a closed text is what the rules would write, in every state of the table', () => {
@@ -125,22 +118,9 @@ describe('rows of an end', () => {
 
   it('a closed text is what the rules would write, in every life', () => {
     const seen = new Set<string>();
-    fc.assert(
-      fc.property(
-        fc.oneof(member, waitsForNothing),
-        script,
-        fc.oneof(peers, mains),
-        anything,
-        (config, child, found, todo) => {
-          const observe = ({ after: state, wakeAtMs }: Step): void => {
-            for (const { prelude } of checkEnds({ config, state, wakeAtMs })) seen.add(prelude);
-          };
-          const life = new Life({ config, child, peers: found, observe });
-          for (const action of todo) performAny(life, action);
-        },
-      ),
-      { numRuns: 300 },
-    );
+    inEveryLife(waitsForNothing, 300, (config, { after: state, wakeAtMs }) => {
+      for (const { prelude } of checkEnds({ config, state, wakeAtMs })) seen.add(prelude);
+    });
     assert.ok(seen.has('') && seen.has('f') && seen.has('t'), [...seen].join());
   });
 

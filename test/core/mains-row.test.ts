@@ -1,20 +1,17 @@
 /** The row `mains` agrees with what the rules do once they have read that the mains have ended. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { MemberConfig } from '../../src/core/config.ts';
 import { type MainsRow, mainsRow } from '../../src/core/mains-row.ts';
 import { ordersOf } from '../../src/core/orders.ts';
 import type { PeerView } from '../../src/core/state/peer.ts';
 import type { State } from '../../src/core/state/state.ts';
-import { config as anyConfig, NAMES, peers } from './arbitraries.ts';
-import { anything, member, performAny, script } from './arbitraries-actions.ts';
+import { config as anyConfig } from './arbitraries.ts';
+import { inEveryLife, socketOf } from './every-life.ts';
 import { alive, command, dead, fixed, instant, mainConfig, sidecarConfig } from './helpers.ts';
-import { Life, type Step } from './life.ts';
+import { Life } from './life.ts';
 import { differenceOf, holdsByTheRules } from './mains-ended.ts';
-import '../helpers/seeded.ts';
 
-const socketOf = (name: string): string => `/g/.${name}.sock`;
 const nameIn = (path: string): string => path.slice('/g/.'.length, -'.sock'.length);
 
 /** A life of the command under way, 5 s old. */
@@ -52,32 +49,16 @@ const waitsForNothing = anyConfig.map((random) => {
   const [role, hold] = ['sidecar' as const, { kind: 'always' } as const];
   return { ...random, role, hold, preStop: undefined, drain: undefined, lingerMs: 0, startAfter: [] };
 });
-const living = fc
-  .subarray([...NAMES])
-  .map((names) => names.map((name, n) => alive(name, { Incarnation: `${String(n).repeat(32)}-1` })));
 
 describe('the row mains', () => {
   it('init does what the rules would do, in every life', () => {
     const seen = { needed: 0, all: 0, holds: 0 };
-    fc.assert(
-      fc.property(
-        fc.oneof(member, waitsForNothing),
-        script,
-        fc.oneof(peers, living),
-        anything,
-        (config, child, found, todo) => {
-          const observe = ({ after, wakeAtMs }: Step): void => {
-            const row = rowIn(config, after, wakeAtMs);
-            if (row !== undefined && row.needed > 0) seen.needed += 1;
-            if (row !== undefined && row.needed > 1) seen.all += 1;
-            if (row?.holds === true) seen.holds += 1;
-          };
-          const life = new Life({ config, child, peers: found, observe });
-          for (const action of todo) performAny(life, action);
-        },
-      ),
-      { numRuns: 600 },
-    );
+    inEveryLife(waitsForNothing, 600, (config, { after, wakeAtMs }) => {
+      const row = rowIn(config, after, wakeAtMs);
+      if (row !== undefined && row.needed > 0) seen.needed += 1;
+      if (row !== undefined && row.needed > 1) seen.all += 1;
+      if (row?.holds === true) seen.holds += 1;
+    });
     assert.ok(seen.needed > 0 && seen.all > 0 && seen.holds > 0, JSON.stringify(seen));
   });
 

@@ -81,7 +81,7 @@ function requestEndsAtMs(stopping: Stopping): number {
 export function leavesAtMs(stopping: Lost, endedAtMs: number, areRootsGone: boolean): number {
   const sinceMs = stopping.hasFailed ? stopping.lostAtMs : stopping.goneAtMs;
   const endsAtMs = Math.min(rowOf(stopping.orders, 'leave')?.atMs ?? NEVER, requestEndsAtMs(stopping));
-  // What the command has left behind still has its time.
+  // Processes that the command has left behind may use all of the grace period.
   const partMs = areRootsGone ? Math.floor((rowOf(stopping.orders, 'grace')?.ms ?? 0) * AHEAD_PART) : 0;
   const aheadMs = Math.min(Math.max(AHEAD_MS, partMs), Math.max(0, endsAtMs - endedAtMs) / 2);
   return Math.max(endsAtMs - aheadMs, sinceMs + LATE_MS);

@@ -27,7 +27,7 @@ int64_t leaves_at(const struct init *init) {
   if (ends_at == NEVER || gone_at == NEVER) return NEVER;
   /* After a late end, a supervisor whose predecessor failed gets half of the time left. */
   int64_t half = (ends_at - init->children.ended_at) / 2;
-  /* What the command has left behind still has its time. */
+  /* Processes that the command has left behind may use all of the grace period. */
   int64_t grace = init->children.child.id > 0 ? NEVER : grace_ms(&init->orders);
   int64_t ahead = grace == NEVER || grace / AHEAD_PART < AHEAD_MS ? AHEAD_MS : grace / AHEAD_PART;
   ends_at -= half < 0 ? 0 : half < ahead ? half : ahead;

@@ -69,8 +69,8 @@ static bool read_prelude(const struct queue *queue, size_t count, char *prelude)
 }
 
 /*
- * What has changed is mostly the end of a main, and its notice comes a moment later. If it was asked to stop, the stop
- * request of the pod follows, as the platform sends one to each container: `core/pod/hold.ts`.
+ * A change in the directory usually means that a main has ended. Its notice arrives within NOTICE_MS. If the platform
+ * stops the pod, its stop request for this container arrives within REQUEST_MS: `core/pod/hold.ts`.
  */
 enum { NOTICE_MS = 20, REQUEST_MS = 500 };
 

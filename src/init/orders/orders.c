@@ -122,10 +122,13 @@ static int64_t own_kill_at(const struct init *init) {
 
 int64_t next_order(const struct init *init) { return earlier(stop_at(init), own_kill_at(init)); }
 
-/* By 500 ms, or a twentieth: `killAtMs` in `src/core/pod/deadline.ts`. */
+/* Returns a grace period that is 500 ms or a twentieth shorter, as `killAtMs` in `src/core/pod/deadline.ts`. */
 int64_t shorten_grace(int64_t ms) { return ms == NEVER ? NEVER : ms - (ms < 10000 ? ms / 20 : 500); }
 
-/* What has not had the signal gets it after two thirds of the time to KILL: `core/lifecycle/stop/untold.ts`. */
+/*
+ * Processes that have not been signalled get the signal after two thirds of the time to KILL, and at the latest LAST_MS
+ * before it. The supervisor computes the same times in `core/lifecycle/stop/untold.ts`.
+ */
 void begin_own_rung(struct init *init, int number) {
   int64_t now = now_ms(), left_ms = grace_ms(&init->orders);
   /* A plain command has a shortened grace period already. */

@@ -1,5 +1,6 @@
 /*
- * What init does by itself: the rows that the supervisor has left behind, and what init does when none can be started.
+ * Orders are rows that tell init what to do by itself. The supervisor sends them. Init also has rules of its own for the
+ * time in which no supervisor can be started (alone.c).
  * The rows `mains` and `end` hold only while every event is acknowledged, and until the supervisor is due.
  */
 #pragma once

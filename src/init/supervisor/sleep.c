@@ -91,8 +91,8 @@ void wake(struct init *init, const char *why) {
 }
 
 /*
- * In a stop that a row `end` covers, a change is mostly the end of a main, whose notice init gets by itself. Only a request for this
- * member and a main that is gone in another way are urgent.
+ * In a stop that a row `end` covers, a change usually means that a main has ended, and init reads its notice by itself.
+ * Only a request for this member, and a main that ends without a notice, are urgent.
  */
 static bool is_urgent(const struct init *init) { return init->sleep.is_asked || init->mains.lost > 0; }
 

@@ -16,13 +16,13 @@ import { harmless, type Log } from '../log/log.ts';
 export interface OpenTextsOptions {
   readonly member: MemberConfig;
   /**
-   * Where the tombstone is, once it says what was published last; undefined: it does not, or the host cannot be asked
-   * to write it.
+   * Resolves to the path of the tombstone after the newest content was written; undefined: that failed, or the host
+   * must not replace the file.
    */
   readonly tombstoneAt: () => Promise<string | undefined>;
   readonly log: Log;
   readonly clock: Clock;
-  /** Where the host leaves the evidence; undefined: nowhere. */
+  /** The file to which the host writes the evidence; undefined: there is none. */
   readonly terminationLog: TerminationLog | undefined;
   /** Hands them over, and the rows that belong to them. */
   readonly leave: (texts: TextsCommand) => void;
@@ -34,7 +34,7 @@ interface Known {
   readonly wakeAtMs: number | undefined;
 }
 
-/** What follows in quick succession, as at the start, is waited for. */
+/** The texts are sent after so long without a change, because a start changes the state many times. */
 const QUIET_MS = 100;
 
 export class OpenTexts {
