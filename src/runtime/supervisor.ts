@@ -137,6 +137,7 @@ export class Supervisor {
       state: () => (this.#leaving ? undefined : this.#state),
       rest: () => this.#rest,
       membership: () => this.#membership,
+      prepare: async () => this.#texts?.leaveNow(),
       commit: (commands, held = this.#rest.held) => {
         this.#rest = { ...this.#rest, held };
         this.#commit(undefined, commands);

@@ -260,6 +260,17 @@ function closingOf({ path }: Scene, end: EndRow, exit: Closing['exit']): Closing
   return { end, exit, moments: [{ mono, wall }], graceMs: undefined };
 }
 
+eachBuild('F05 init tells its peers of an end that the supervisor has recorded', async (t, build) => {
+  const scene = await lay(t, build);
+  const peer = await hearer(scene.bench.path('live'));
+  scene.init.write('exit 3\n');
+  await scene.supervisor.skip('exited', 'roots-gone');
+  assert.equal(peer.heard(), '', 'it may get another life');
+  scene.supervisor.commit('exit', 3);
+  assert.deepEqual(await scene.init.ended, { code: 3, signal: null });
+  await waitFor('it hears it', () => /^dead [0-9a-f]{32} 0\n$/.test(peer.heard()));
+});
+
 eachBuild('F05 init writes log and evidence before it exits', async (t, build) => {
   for (const [why, isMade, isThere] of [
     ['a file that is mounted', false, true],
@@ -463,6 +474,22 @@ eachBuild(
     await next.expect('exited');
   },
 );
+
+eachBuild('F07 a stop by rows covers what the command leaves behind', async (t, build) => {
+  const words = [
+    'sh',
+    '-c',
+    'trap \'trap "" USR1; sleep 0.3 & exit 0\' USR1; echo up; while :; do sleep 60 & wait $!; done',
+  ];
+  const { scene, main } = await asleep(t, build, PATIENCE_MS, words);
+  await scene.init.says('up');
+  scene.bench.noteSupervisors();
+  await main.say(`dead ${main.id} 1\n`);
+  assert.deepEqual(await scene.init.ended, { code: 0, signal: null });
+  assert.ok(!existsSync(scene.bench.path('node-started')), 'no supervisor');
+  const { StopRequested, Died } = JSON.parse(readFileSync(scene.path, 'utf8'));
+  assert.ok(Date.parse(Died) - Date.parse(StopRequested) >= 300, 'until all of it has ended');
+});
 
 eachBuild('F07 a request for the member wakes a supervisor in a stop by rows', async (t, build) => {
   const { scene, main } = await asleep(t, build, PATIENCE_MS, TELLER);

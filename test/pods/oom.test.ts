@@ -1,8 +1,10 @@
 /** Sexton names the sender of a KILL: the kernel's OOM killer, itself, or an unknown one. The memory limit is real. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe } from 'node:test';
-import { makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
+import { type Cgroup, makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { AWAKE, type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { ENGINE } from '../helpers/engine.ts';
 import { type MemberOptions, member } from '../helpers/member.ts';
@@ -37,6 +39,11 @@ function limitOf({ scratch }: Stage): Partial<ContainerOptions> {
   const group = makeCgroup(scratch, 'memory');
   group.limit(LIMIT_MB << 20);
   return { inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'] };
+}
+
+function oomKillsOf({ dir }: Cgroup): number {
+  const file = ['memory.events', 'memory.oom_control'].map((name) => join(dir, name)).find((path) => existsSync(path));
+  return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file ?? '', 'latin1'))?.[1]);
 }
 
 /** The one with that name, killed from outside. */
@@ -111,6 +118,33 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     assert.equal((await container.exit()).status, 3);
     assert.equal(container.stderr().match(/no room; the application goes on without it/g)?.length, 1);
   });
+
+  for (const [name, flags] of [
+    ['after a drain', ['--drain', '200ms']],
+    ['that begins at once', AWAKE],
+  ] as const) {
+    scenario(
+      `a command gets the memory of the supervisor for a stop ${name}`,
+      async (stage) => {
+        const { scratch } = stage;
+        const group = makeCgroup(scratch, 'memory');
+        group.limit(48 << 20);
+        // All but 8 MiB of it: `tail` keeps its input, which has no line end.
+        const stop = 'head -c 41943040 /dev/zero | tail >/dev/null; exit 3';
+        const container = startContainer(scratch, {
+          flags: ['--graveyard', scratch.graveyard, '--grace-period', '20s', ...flags],
+          command: ['sh', '-c', `trap '${stop}' TERM; : >${scratch.path('up')}; while :; do sleep 0.1; done`],
+          inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'],
+        });
+        await waitFor('it runs', () => existsSync(scratch.path('up')));
+        await container.supervisor();
+        await container.signal('SIGTERM');
+        assert.equal((await container.exit()).status, 3);
+        assert.equal(oomKillsOf(group), 0);
+      },
+      { notInPodman: 'the test reads the cgroup of the container' },
+    );
+  }
 
   scenario('an OOM kill of a probe is reported as such, and a later KILL of the command is not', async (stage) => {
     const greedy = `${hook(stage, 'probe', { run: 1, hog: TOO_MUCH_MB })},timeout=40s,period=40s,failures=1`;

@@ -7,7 +7,9 @@ import type { EndRow } from '../../src/core/end-rows.ts';
 import { SystemClock } from '../../src/runtime/clock.ts';
 import type { TextsCommand } from '../../src/runtime/host/host.ts';
 import { Membership } from '../../src/runtime/membership.ts';
+import { OpenTexts } from '../../src/runtime/sleep/open-texts.ts';
 import { mainConfig } from '../core/helpers.ts';
+import { Life } from '../core/life.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { waitFor } from '../helpers/wait.ts';
 import { mono, Recorder, SILENT, supervise } from './recorder.ts';
@@ -64,6 +66,33 @@ test('the last tombstone of a supervisor that is awake has the whole history', a
   const written = JSON.parse(readFileSync(path, 'utf8'));
   assert.deepEqual([written.ExitCode, written.History.at(-1).Event], [0, 'phase']);
   assert.equal(host.commits.filter(({ ack }) => ack === 2).length, 1, 'the end is one transaction');
+});
+
+test('texts that had no tombstone in time are left before the sleep', async () => {
+  const { state } = new Life({ config: mainConfig({ solo: false }), child: {}, peers: [] });
+  const left: TextsCommand[] = [];
+  let path: string | undefined;
+  let asked = 0;
+  const texts = new OpenTexts({
+    member: mainConfig(),
+    log: SILENT,
+    clock: new SystemClock(),
+    terminationLog: undefined,
+    tombstoneAt: async () => {
+      asked += 1;
+      return path;
+    },
+    leave: (it) => left.push(it),
+  });
+  texts.follow(state, undefined);
+  await waitFor('it was quiet', () => asked > 0);
+  path = '/graveyard/web';
+  await texts.leaveNow();
+  await texts.leaveNow();
+  assert.deepEqual(
+    left.map((it) => it.path),
+    ['/graveyard/web'],
+  );
 });
 
 test('nothing is left behind where init is not there to use it', async (t) => {

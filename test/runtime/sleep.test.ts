@@ -82,10 +82,10 @@ describe('Sleeper', () => {
       test.mock.timers.tick(10);
       await nextTurn();
     }
-    assert.deepEqual([looks.length, commands], [1, []]);
+    assert.deepEqual([looks.length, commands], [1, ['prepare']]);
     looks[0]?.();
     for (let turn = 0; turn < 5; turn++) await nextTurn();
-    assert.deepEqual(commands, ['sleep']);
+    assert.deepEqual(commands, ['prepare', 'sleep']);
     sleeper.close();
   });
 
@@ -174,6 +174,7 @@ function sleeperOf(
     state: () => state,
     rest: () => RESTED,
     membership: () => membership,
+    prepare: async () => void commands.push('prepare'),
     commit: (sent) => commands.push(...sent.map(({ type }) => type)),
   });
 }

@@ -576,7 +576,8 @@ export class Container {
     this.brain?.die();
     this.brain = undefined;
     for (const then of this.#ends) then();
-    for (const other of this.world.containers) other.hearOfMain(this.hostId, 'gone');
+    const notice = how === 'left' ? 'ended' : 'gone';
+    for (const other of this.world.containers) other.hearOfMain(this.hostId, notice);
     this.world.kubelet.hearOfExit(this, code, how);
   }
 
@@ -907,6 +908,9 @@ export class Container {
     this.#rungs.walk();
     this.#walkLater();
     if (command.exit !== undefined && !command.areRootsGone && this.#rungs.areRootsGone) {
+      const ended = this.queue.find(({ event }) => event.type === 'exited');
+      if (ended?.event.type === 'exited') this.rows.endByRow(ended.event);
+      if (!this.isRunning) return;
       command.areRootsGone = true;
       this.push({ type: 'rootsGone', id: command.id });
     }

@@ -1,7 +1,7 @@
 /** The rows `mains` and `end` of the orders, as `src/init/orders/mains.c` and `ends.c` carry them out. */
 import { isDeepStrictEqual } from 'node:util';
 import { type EndRow, endOf } from '../../src/core/end-rows.ts';
-import { SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
+import { type ChildExit, SIGNAL_EXIT, statusOf } from '../../src/core/exit.ts';
 import { formatTombstone, type Tombstone } from '../../src/core/format/tombstone.ts';
 import { parseTombstone } from '../../src/core/format/tombstone-parse.ts';
 import { reduceAll } from '../../src/core/lifecycle/lifecycle.ts';
@@ -30,6 +30,8 @@ interface Mains {
   readonly row: MainsRow;
   readonly state: State;
 }
+
+type Exited = EventOf & { type: 'exited' };
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -120,8 +122,9 @@ export class SimRows {
   /** The first row whose prelude the queue is, or begins. */
   #rowToCome(queue: readonly Queued[]): EndRow | undefined {
     const [first] = queue;
-    const prelude = preludeOf(queue);
+    const { prelude, exit } = happened(queue) ?? {};
     if (first === undefined || prelude === undefined || !this.#holds(first.atMs)) return undefined;
+    if (exit !== undefined) return this.#rowFor(prelude, exit);
     return this.#ends?.rows.find((row) => row.prelude.startsWith(prelude));
   }
 
@@ -142,12 +145,11 @@ export class SimRows {
     return this.#gone.size > 0;
   }
 
-  /** Whether init has recorded this end in place of the supervisor. */
-  endByRow(event: EventOf & { type: 'exited' }): boolean {
+  /** Whether init has recorded this end in place of the supervisor. It may be in the queue already. */
+  endByRow(event: Exited): boolean {
     const { world, member, queue } = this.#container;
-    const how = event.code ?? SIGNAL_EXIT + (event.signal ?? 0);
     const [left, texts] = [this.#ends, this.#texts];
-    const end = left?.id === event.id ? this.#endFor(how) : undefined;
+    const end = left?.id === event.id ? this.#endFor(event) : undefined;
     if (left === undefined || texts === undefined || end === undefined) return false;
     this.#ends = undefined;
     this.#mayEnd = false;
@@ -159,13 +161,16 @@ export class SimRows {
       return false;
     }
     const at = this.#container.now;
-    const moments = [...queue.map((queued) => momentOf(queued, at)), at];
+    const asked = queue.filter(({ event: { type } }) => type === 'signal' || type === 'ordered');
+    const moments = [...asked.map((queued) => momentOf(queued, at)), at];
     const status = statusOf(event);
     const closing = { end, exit: event, moments, graceMs: this.#container.graceMs };
     const text = closedTombstone(texts.tombstone, closing);
     const parsed = parseTombstone(member.name, text);
     if (!parsed.ok) throw new Error(`init writes a tombstone that cannot be read: ${parsed.why}`);
     world.count(end.prelude === '' ? 'prepared end' : `prepared stop ${end.prelude}`);
+    if (queue.some(({ event: { type } }) => type === 'exited'))
+      world.count('prepared stop, also of what was left behind');
     // Init sees that its own file has changed in its next turn only.
     const { hasDecided } = this.#container;
     world.volume.put(member.name, new Content(text));
@@ -181,13 +186,20 @@ export class SimRows {
     return end.prelude === '' && event.signal === undefined;
   }
 
-  #endFor(how: number): EndRow | undefined {
+  #endFor(exited: Exited): EndRow | undefined {
     const { queue, hasDecided, world } = this.#container;
     const { monoMs } = world.agenda;
     const sinceMs = queue[0]?.atMs ?? monoMs;
-    const prelude = preludeOf(queue);
+    const { prelude, exit } = happened(queue) ?? {};
     if (prelude === undefined || !this.#holds(sinceMs) || !this.#holds(monoMs)) return undefined;
+    // Without a stop a supervisor deals with what the command has left behind.
+    if (prelude === '' && exit !== undefined) return undefined;
     if (prelude !== '' && (hasDecided || monoMs < (queue.at(-1)?.atMs ?? 0))) return undefined;
+    return this.#rowFor(prelude, exited);
+  }
+
+  #rowFor(prelude: string, { code, signal }: ChildExit): EndRow | undefined {
+    const how = code ?? SIGNAL_EXIT + (signal ?? 0);
     return this.#ends?.rows.find((row) => row.prelude === prelude && row.from <= how && how <= row.to);
   }
 
@@ -196,9 +208,12 @@ export class SimRows {
     const { world, member, queue } = this.#container;
     const at = moments.at(-1);
     if (state.child.is !== 'alive' || at === undefined) return;
-    const before = queue.map(({ event }, index) => ({ ...event, at: moments[index] }) as Event);
+    const before = queue.map((queued) => ({ ...queued.event, at: momentOf(queued, at) }) as Event);
     const how = exit.code ?? SIGNAL_EXIT + (exit.signal ?? 0);
-    const after = reduceAll(member.config, state, [...before, ...endOf(state.child, { at, how })]);
+    const [exited, ...behind] = endOf(state.child, { at, how });
+    const isQueued = before.some(({ type }) => type === 'exited');
+    const end = [...(isQueued || exited === undefined ? [] : [exited]), ...behind];
+    const after = reduceAll(member.config, state, [...before, ...end]);
     world.judges('rows');
     const own = parseTombstone(member.name, formatTombstone(tombstoneOf(member.config, after.state)));
     if (!own.ok) throw new Error(`the rules make a tombstone that cannot be read: ${own.why}`);
@@ -301,15 +316,19 @@ function momentOf({ event, atMs, wall }: Queued, at: Instant): Instant {
 const NOTICE_MS = 20;
 const REQUEST_MS = 500;
 
-/** As `read_prelude` in `src/init/orders/ends.c`; undefined: one of them is in no prelude. */
-function preludeOf(queue: readonly Queued[]): string | undefined {
+/** As `read_queue` in `src/init/orders/ends.c`; undefined: one of them is in no row. */
+function happened(queue: readonly Queued[]): { readonly prelude: string; readonly exit?: Exited } | undefined {
   let prelude = '';
+  let exit: Exited | undefined;
   for (const { event, isOnce } of queue) {
-    if (event.type === 'signal' && event.signal === SIGTERM) prelude += 's';
-    else if (event.type !== 'ordered' || event.receiverPid === 0) return undefined;
+    if (event.type === 'told') continue;
+    if (exit !== undefined) return undefined;
+    if (event.type === 'exited') exit = event;
+    else if (event.type === 'signal' && event.signal === SIGTERM) prelude += 's';
+    else if (event.type !== 'ordered') return undefined;
     else if (event.row === 'mains') prelude += 't';
     else if (event.signal === SIGTERM && isOnce) prelude += 'f';
     else return undefined;
   }
-  return prelude;
+  return { prelude, ...(exit !== undefined && { exit }) };
 }

@@ -138,14 +138,15 @@ void forget_told(struct rung *rung, pid_t pid);
 pid_t take_receiver(struct init *init);
 /* Reports the processes that were told since the last report. */
 void report_told(struct init *init);
-/* Reports and forgets a child that has ended when no root is left. Else it is to be called again at `check_at`. */
+/* Whether the child has ended and left nothing behind. If something is left, this is to be asked again at `check_at`. */
+bool has_all_ended(struct init *init);
+/* Reports and forgets a child that has left nothing behind. */
 void report_gone_roots(struct init *init);
 /* Sends a signal that is no rung to the program that it is meant for. */
 void signal_program(struct init *init, int number);
 
 /* Whether this process is the supervisor's or a helper's, and not the command's. */
 bool is_own(const struct init *init, pid_t pid);
-bool are_roots_gone(struct init *init);
 /* Whether a living process descends from init, and is the command's. */
 bool is_commands(const struct init *init, pid_t pid);
 

@@ -46,7 +46,7 @@ static bool see_root(void *with, pid_t pid) {
   return !roots->are_any;
 }
 
-bool are_roots_gone(struct init *init) {
+static bool are_roots_gone(struct init *init) {
   struct roots roots = {.init = init};
   if (!sees_roots(init)) return is_group_gone(init->children.child.pid);
   visit_children(init->self.pid, see_root, &roots);
@@ -385,14 +385,17 @@ void report_told(struct init *init) {
   }
 }
 
+bool has_all_ended(struct init *init) {
+  const struct child *child = &init->children.child;
+  init->children.check_at = NEVER;
+  if (child->id == 0 || !child->exited) return false;
+  if (are_roots_gone(init)) return true;
+  init->children.check_at = now_ms() + CHECK_MS;
+  return false;
+}
+
 void report_gone_roots(struct init *init) {
   struct child *child = &init->children.child;
-  init->children.check_at = NEVER;
-  if (child->id == 0 || !child->exited) return;
-  if (!are_roots_gone(init)) {
-    init->children.check_at = now_ms() + CHECK_MS;
-    return;
-  }
   report_told(init);
   push(&init->queue, (struct event){.kind = EV_ROOTS_GONE, .id = child->id});
   child->id = 0;

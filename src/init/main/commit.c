@@ -70,8 +70,9 @@ static void apply(struct init *init, const struct operation *op) {
       else if (child) signal_program(init, op->signal);
       return;
     case OP_STOP:
-      if (child) continue_rung(init, op->signal, op->at, op->last_at);
-      return;
+      if (!child) return;
+      if (op->signal != SIGKILL) make_room(init);
+      return continue_rung(init, op->signal, op->at, op->last_at);
     case OP_ORDERS:
       return replace_orders(init, &op->orders);
     case OP_DUE:

@@ -37,7 +37,7 @@ static int timeout(struct init *init) {
 static void act_in_time(struct init *init) {
   start_due_supervisor(init);
   if (init->rung.walk_at <= now_ms()) walk(init);
-  if (init->children.check_at <= now_ms()) report_gone_roots(init);
+  if (init->children.check_at <= now_ms()) settle_end(init);
   if (init->helpers.check_at <= now_ms()) report_ended_helpers(&init->helpers, &init->queue);
   if (init->liveness.accept_at <= now_ms()) init->liveness.accept_at = NEVER;
   look_when_changed(init);

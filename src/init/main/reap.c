@@ -23,6 +23,12 @@ static const char *note_end(struct supervisor *supervisor, int status) {
   return why;
 }
 
+void settle_end(struct init *init) {
+  if (!has_all_ended(init)) return;
+  end_by_row(init);
+  if (init->children.child.id > 0) report_gone_roots(init);
+}
+
 void reap(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   struct children *children = &init->children;
@@ -53,7 +59,6 @@ void reap(struct init *init) {
     else if (!on_helper_changed(&init->helpers, pid, status)) on_orphan_changed(init, pid, status);
   }
   report_ended_helpers(&init->helpers, &init->queue);
-  end_by_row(init);
+  settle_end(init);
   if (is_tree_smaller) walk(init);
-  report_gone_roots(init);
 }

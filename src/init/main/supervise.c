@@ -18,7 +18,10 @@ bool read_commits(struct init *init) {
   int code = 0;
   if (!receive_bytes(&init->connection)) return false;
   while ((outcome = apply_frame(init, &at, &code)) > BAD_FRAME) {
-    if (outcome == EXIT) leave(init, code);
+    if (outcome == EXIT) {
+      announce_end(&init->liveness, init->self.host_id, ENDS);
+      leave(init, code);
+    }
     if (outcome != SLEEP) continue;
     read_signals(init);
     go_to_sleep(init);

@@ -59,6 +59,7 @@ void leave_without_supervisor(struct init *init) {
   }
   if (rest && !late && stop_rest(init)) return;
   if (!init->node.lacks[0]) leave_end(init->in.env, init->supervisor.why, children->last_status, exit_code(init));
+  announce_end(&init->liveness, init->self.host_id, ENDS);
   leave(init, exit_code(init));
 }
 

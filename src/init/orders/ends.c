@@ -17,11 +17,6 @@ bool has_decided(const struct init *init) {
 
 bool have_all_ended(const struct mains *mains) { return mains->final + mains->ended == mains->order.count; }
 
-void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how) {
-  char *end = mempcpy(stpcpy(notice, "dead "), host_id, HOST_ID_BYTES);
-  memcpy(end, (char[]){' ', (char)how, '\n'}, 3);
-}
-
 /* The row with this prelude and `how`. -1 stands for any end, and for any prelude that begins like this. */
 static const struct end_order *find_end(const struct orders *orders, const char *prelude, int how) {
   for (size_t i = 0; i < orders->end_count; i++) {
@@ -53,19 +48,44 @@ static bool replace_tombstone(char *path, const char *host_id, const char text[T
   return replaced;
 }
 
-/* Writes a letter for each of these events; false: one of them belongs to no prelude. */
-static bool read_prelude(const struct queue *queue, size_t count, char *prelude) {
-  if (count > MAX_PRELUDE) return false;
-  for (size_t i = 0; i < count; i++) {
-    const struct event *event = &queue->events[i];
-    bool asked = event->value == SIGTERM && event->pid == 0;
-    if (event->kind == EV_SIGNAL && asked && !event->flag) prelude[i] = 's';
-    else if (is_passed_on(event) && asked && event->flag && event->count > 0) prelude[i] = 'f';
-    else if (event->kind == EV_ORDERED && event->row == ON_MAINS && event->count > 0) prelude[i] = 't';
-    else return false;
+/* What has happened, as far as it is in a row: a letter for each event of the prelude, and the end of the command. */
+struct happened {
+  char prelude[MAX_PRELUDE + 1];
+  const struct event *asked; /* the first of the prelude; NULL: there is none */
+  struct event *end;         /* NULL: the command lives */
+};
+
+static char letter_of(const struct event *event) {
+  bool asked = event->value == SIGTERM && event->pid == 0;
+  if (event->kind == EV_SIGNAL && asked && !event->flag) return 's';
+  if (is_passed_on(event) && asked && event->flag) return 'f';
+  return event->kind == EV_ORDERED && event->row == ON_MAINS ? 't' : 0;
+}
+
+static bool is_end(const struct event *event) {
+  return event->kind == EV_EXITED || (event->kind == EV_KILLED && !event->flag);
+}
+
+/* False: an event is in no row. Whom a signal has reached decides nothing. */
+static bool read_queue(const struct queue *queue, struct happened *happened) {
+  size_t count = 0;
+  memset(happened, 0, sizeof *happened);
+  for (size_t i = 0; i < queue->count; i++) {
+    struct event *event = &queue->events[i];
+    char letter = letter_of(event);
+    if (event->kind == EV_TOLD) continue;
+    if (happened->end || (letter ? count == MAX_PRELUDE : !is_end(event))) return false;
+    if (letter) happened->prelude[count++] = letter;
+    else happened->end = event;
+    if (!happened->asked && letter) happened->asked = event;
+    if (happened->end && i > 0 && event->at < event[-1].at) return false;
   }
-  prelude[count] = 0;
   return true;
+}
+
+/* As the operation `orders` has it: the exit code, or SIGNAL_EXIT and the signal; -1: the command lives. */
+static int how_of(const struct event *end) {
+  return !end ? -1 : end->kind == EV_KILLED ? SIGNAL_EXIT + end->value : end->value;
 }
 
 /*
@@ -82,16 +102,16 @@ static bool has_rows(const struct init *init) {
 /* The row that the queue is the prelude of, or the beginning of it; NULL: there is none. */
 static const struct end_order *find_row_to_come(const struct init *init) {
   const struct queue *queue = &init->queue;
-  char prelude[MAX_PRELUDE + 1];
+  struct happened happened;
   if (queue->count == 0 || !has_rows(init) || !holds_at(init, queue->events[0].at)) return NULL;
-  return read_prelude(queue, queue->count, prelude) ? find_end(&init->orders, prelude, -1) : NULL;
+  return read_queue(queue, &happened) ? find_end(&init->orders, happened.prelude, how_of(happened.end)) : NULL;
 }
 
 bool is_prelude(const struct init *init) { return find_row_to_come(init) != NULL; }
 
 int64_t prepared_until(const struct init *init) {
   const struct mains *mains = &init->mains;
-  if (!init->sleep.is_asleep || !has_rows(init)) return NEVER;
+  if (!init->sleep.is_asleep || init->sleep.makes_room || !has_rows(init)) return NEVER;
   const struct end_order *row = find_row_to_come(init);
   if (init->queue.count > 0) return row ? init->queue.events[0].at + row->patience_ms : NEVER;
   if (!init->sleep.has_fired || mains->order.count == 0) return NEVER;
@@ -101,37 +121,41 @@ int64_t prepared_until(const struct init *init) {
 void end_by_row(struct init *init) {
   struct texts *texts = &init->texts;
   struct queue *queue = &init->queue;
+  struct happened happened;
   const struct child *child = find_child(&init->children, init->orders.child);
-  char tombstone[TOMBSTONE_BYTES], notice[NOTICE_BYTES], prelude[MAX_PRELUDE + 1];
+  char tombstone[TOMBSTONE_BYTES];
   if (!child || !child->exited || !has_rows(init) || init->supervisor.abandoned > 0) return;
   /* The end and its prelude must be all that has happened, and no supervisor may have begun to act on them. */
   if (queue->count == 0 || (queue->sent > 0 && has_decided(init))) return;
-  if (!read_prelude(queue, queue->count - 1, prelude)) return;
-  struct event *event = &queue->events[queue->count - 1];
-  bool is_killed = event->kind == EV_KILLED && !event->flag;
-  if ((event->kind != EV_EXITED && !is_killed) || event->id != child->id) return;
+  if (!read_queue(queue, &happened) || !happened.end || happened.end->id != child->id) return;
+  struct event *event = happened.end, died = *event;
   if (!holds_at(init, queue->events[0].at) || !holds_at(init, event->at)) return;
-  if (*prelude && event->at < event[-1].at) return;
   /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
-  if (*prelude && has_decided(init)) return;
-  const struct end_order *end = find_end(&init->orders, prelude, is_killed ? SIGNAL_EXIT + event->value : event->value);
-  if (!end || !are_texts_closable(texts) || !are_roots_gone(init)) return;
+  if (happened.asked ? has_decided(init) : queue->sent > 0) return;
+  const struct end_order *end = find_end(&init->orders, happened.prelude, how_of(event));
+  if (!end || !are_texts_closable(texts)) return;
   init->orders.end_count = 0;
   init->mains.is_ordered = false;
-  event->wall = wall_at(event->at);
+  died.wall = event->wall = wall_at(event->at);
+  if (happened.asked) {
+    /* What the command has left behind has ended just now. */
+    died.at = now_ms();
+    died.wall = wall_ns();
+  }
+  bool is_killed = event->kind == EV_KILLED;
   int status = is_killed ? 128 + event->value : event->value;
   bool leaves = end->leaves_with != STAYS && !has_decided(init);
-  struct ending ending = {.end = end, .asked = *prelude ? queue->events : NULL, .died = event, .status = status};
+  struct ending ending = {.end = end, .asked = happened.asked, .died = &died, .status = status};
   ending.code = end->leaves_with == CODE_OF_COMMAND ? status : (int)end->leaves_with;
   ending.grace_ms = grace_ms(&init->orders);
   close_tombstone(tombstone, texts, &ending);
   /* Peers hear first: the end is a fact, whatever becomes of the tombstone. */
-  make_notice(notice, init->self.host_id, end->final ? ENDS_FOR_GOOD : *prelude ? ENDS_AS_ASKED : ENDS);
-  notify_peers(&init->liveness, notice, NOTICE_BYTES);
+  int how = end->final ? ENDS_FOR_GOOD : happened.asked ? ENDS_AS_ASKED : ENDS;
+  announce_end(&init->liveness, init->self.host_id, how);
   if (!replace_tombstone(texts->words, init->self.host_id, tombstone)) return;
   if (leaves && leave_evidence(texts, &ending) && write_log(texts, &ending))
     leave(init, ending.code);
-  if (*prelude || is_killed) return;
+  if (happened.asked || is_killed) return;
   event->kind = EV_END_WRITTEN;
   init->children.child.id = 0;
 }

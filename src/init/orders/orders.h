@@ -64,9 +64,6 @@ void leave_without_supervisor(struct init *init);
 _Noreturn void leave(struct init *init, int code);
 
 /* closing.c */
-/* A notice on a liveness socket: `dead`, the host id, how its command has ended, a line end. */
-enum { ENDS = '0', ENDS_FOR_GOOD = '1', ENDS_AS_ASKED = '2' };
-
 enum { TOMBSTONE_BYTES = 8192 };
 
 /* The words of `texts`, in their order. ERROR_LINE: for a command that has failed; an empty line is not shown. */
@@ -117,7 +114,7 @@ int64_t ends_with_mains_at(struct init *init);
 void end_with_mains(struct init *init);
 
 /* ends.c */
-/* Carries out the row `end` that covers what was just reaped: "Ends" in protocol.md. */
+/* Carries out the row `end` for a child that has left nothing behind: "Ends" in protocol.md. */
 void end_by_row(struct init *init);
 /* Until when the queue starts no supervisor, because a row `end` has it as its prelude; NEVER: it starts one. */
 int64_t prepared_until(const struct init *init);
@@ -129,4 +126,3 @@ bool holds_at(const struct init *init, int64_t at);
 bool have_all_ended(const struct mains *mains);
 /* Whether a supervisor runs that may act on what has happened. */
 bool has_decided(const struct init *init);
-void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);

@@ -75,6 +75,14 @@ void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, s
   if (polled[at].revents) accept_peers(liveness);
 }
 
-void notify_peers(const struct liveness *liveness, const char *bytes, size_t length) {
-  for (size_t i = 0; i < liveness->count; i++) send(liveness->peers[i], bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how) {
+  char *end = mempcpy(stpcpy(notice, "dead "), host_id, HOST_ID_BYTES);
+  memcpy(end, (char[]){' ', (char)how, '\n'}, 3);
+}
+
+void announce_end(const struct liveness *liveness, const char *host_id, int how) {
+  char notice[NOTICE_BYTES];
+  make_notice(notice, host_id, how);
+  for (size_t i = 0; i < liveness->count; i++)
+    send(liveness->peers[i], notice, NOTICE_BYTES, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -2,7 +2,13 @@
  * Sleep: a supervisor for which nothing is due ends, and init starts another when something happens. Until then init
  * watches the directory that the members share, and its connections to them.
  */
+#include <sys/wait.h>
+
 #include "init.h"
+#include "oom.h"
+
+/* A command may need so much memory to stop. */
+enum { SPARE_BYTES = 64 << 20 };
 
 /* Only the first cause is kept, and only of a wake: a supervisor that follows one that has died was not woken. */
 static void fire(struct sleep *sleep, const char *what, const char *name) {
@@ -79,8 +85,34 @@ void go_to_sleep(struct init *init) {
   hide_asleep(sleep);
 }
 
+static bool is_command_alive(const struct init *init) {
+  return init->children.child.id > 0 && !init->children.child.exited;
+}
+
+/* Waits until its memory is free. It mostly takes a few milliseconds, and never more than PART_MS. */
+static void await_death(pid_t pid) {
+  enum { PART_MS = 100 };
+  siginfo_t info = {.si_pid = 0};
+  for (int ms = 0; ms < PART_MS; ms++) {
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == -1 || info.si_pid != 0) return;
+    poll(NULL, 0, 1);
+  }
+}
+
+void make_room(struct init *init) {
+  struct sleep *sleep = &init->sleep;
+  struct supervisor *supervisor = &init->supervisor;
+  if (!is_command_alive(init) || supervisor->pid == 0 || !supervisor->committed || sleep->is_parting) return;
+  if (has_free_memory(SPARE_BYTES)) return;
+  sleep->why[0] = 0;
+  sleep->is_asleep = sleep->is_parting = sleep->makes_room = true;
+  kill_supervisor(supervisor);
+  await_death(supervisor->pid);
+}
+
 void wake(struct init *init, const char *why) {
   struct sleep *sleep = &init->sleep;
+  sleep->makes_room = false;
   fire(sleep, why, "");
   forget_changes(sleep);
   forget_directory(&init->directory);
@@ -99,6 +131,7 @@ static bool is_urgent(const struct init *init) { return init->sleep.is_asked || 
 void wake_when_needed(struct init *init, int64_t until) {
   struct sleep *sleep = &init->sleep;
   if (!sleep->is_asleep) return;
+  if (sleep->makes_room && is_command_alive(init) && init->supervisor.watch.due > now_ms()) return;
   bool is_prepared = is_ahead(until) && !is_urgent(init);
   if (init->queue.count > 0 && !is_prepared) wake(init, "event");
   else if (sleep->has_fired && !is_prepared) wake(init, "");

@@ -11,6 +11,9 @@
 #define SEXTON_HANG_MS 10000
 #endif
 
+/* The memory of a waking supervisor, with something to spare: docs/internals/scale.md. */
+enum { NEEDED_BYTES = 16 << 20 };
+
 enum { MAX_HANG_MS = SEXTON_HANG_MS, TURN_MS = 1000, SOUND_LIFE_MS = 5000, ABANDON_MS = 2000 };
 
 bool is_sound(const struct supervisor *supervisor) {
@@ -86,7 +89,7 @@ const char *start_supervisor(struct init *init) {
   supervisor->watch.due = supervisor->watch.looked_at = supervisor->watch.abandon_at = NEVER;
   supervisor->started_at = now_ms();
   /* Without a command a lack of memory can harm nothing. */
-  supervisor->lacks_room = find_last_child(&init->children) && !has_memory_for_supervisor();
+  supervisor->lacks_room = find_last_child(&init->children) && !has_free_memory(NEEDED_BYTES);
   if (supervisor->lacks_room) return "the memory limit leaves it no room";
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) return "no socket can be opened";
   pair[0] = move_high(pair[0]);

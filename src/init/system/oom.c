@@ -3,9 +3,6 @@
 
 #include "system.h"
 
-/* The memory of a waking supervisor, with something to spare: docs/internals/scale.md. */
-static const int64_t NEEDED_BYTES = 16 << 20;
-
 /* The first number behind this key; -1: there is no such file or number. */
 static int64_t number_in(const char *mount, const char *path, size_t length, const char *file, const char *key) {
   char name[4096], text[4096];
@@ -34,7 +31,7 @@ static int64_t number_of(const char *file_v1, const char *file_v2, const char *k
 
 int64_t count_oom_kills(void) { return number_of("/memory.oom_control", "/memory.events", "\noom_kill "); }
 
-bool has_memory_for_supervisor(void) {
+bool has_free_memory(int64_t bytes) {
   int64_t limit = number_of("/memory.limit_in_bytes", "/memory.max", "");
   int64_t used = number_of("/memory.usage_in_bytes", "/memory.current", "");
   /* cgroup v1 has a limit close to 2^63 where there is none. Its sum with the files could overflow. */
@@ -43,5 +40,5 @@ bool has_memory_for_supervisor(void) {
   int64_t idle = number_of("/memory.stat", "/memory.stat", "\ninactive_file ");
   int64_t files = number_of("/memory.stat", "/memory.stat", "\nactive_file ");
   uint64_t reclaimed = (uint64_t)(idle > 0 ? idle : 0) + (uint64_t)(files > 0 ? files : 0);
-  return (int64_t)((uint64_t)(limit - used) + reclaimed) >= NEEDED_BYTES;
+  return (int64_t)((uint64_t)(limit - used) + reclaimed) >= bytes;
 }

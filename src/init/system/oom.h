@@ -5,5 +5,5 @@
 
 /* How many processes the OOM killer has killed so far; -1: the count cannot be read here. */
 int64_t count_oom_kills(void);
-/* Whether the memory limit leaves room for a supervisor. True where the limit cannot be read. */
-bool has_memory_for_supervisor(void);
+/* Whether the memory limit leaves room for so much more. True where the limit cannot be read. */
+bool has_free_memory(int64_t bytes);

@@ -61,6 +61,12 @@ export class OpenTexts {
     if (isUndisturbed(state)) this.#timer = timers.setTimeout(() => void this.#leave(latest), QUIET_MS).unref();
   }
 
+  /** To be called before the supervisor sleeps: a slow disk may have had no tombstone yet when it was quiet. */
+  async leaveNow(): Promise<void> {
+    if (this.#latest !== undefined && !this.isLeft && isUndisturbed(this.#latest.state))
+      await this.#leave(this.#latest);
+  }
+
   async #leave(known: Known): Promise<void> {
     const { member, tombstoneAt, log, terminationLog, leave } = this.#options;
     this.isBlocked = terminationLog !== undefined && !(await isLocalFile(terminationLog.path));

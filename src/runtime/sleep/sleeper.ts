@@ -36,6 +36,8 @@ export interface SleeperOptions {
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
   readonly membership: () => SleepPlace | undefined;
+  /** Leaves the host what it needs to end the member by itself. */
+  readonly prepare: () => Promise<void>;
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;
 }
@@ -86,7 +88,7 @@ export class Sleeper {
 
   /** If the host does not let us go we live on, and try again later. */
   async #rest(): Promise<void> {
-    const { log, commit, member, membership, clock } = this.#options;
+    const { log, commit, member, membership, prepare, clock } = this.#options;
     const events = this.#events;
     const isIdle = (): boolean => this.#isOpen && this.#events === events && this.#whyAwake() === undefined;
     const why = this.#whyAwake();
@@ -95,6 +97,7 @@ export class Sleeper {
     const watch = await place?.sleepWatch();
     if (typeof watch === 'string') return this.#say(watch);
     if ((watch === undefined && !member.solo) || !isIdle()) return;
+    await prepare();
     if (watch !== undefined) {
       commit([], watch.held);
       if (await withTimeout(place?.handOver(watch) ?? Promise.resolve(), MOST.lookingMs, clock.timers)) return;
