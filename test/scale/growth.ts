@@ -1,7 +1,8 @@
 /** The cost for each member of one pod, from its start to its end. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { send } from '../helpers/process.ts';
+import { childrenOf, send } from '../helpers/process.ts';
 import { waitForTombstone } from '../helpers/tombstone.ts';
+import { waitFor } from '../helpers/wait.ts';
 import { type BigPod, seatsOf, withBigPod } from './pod.ts';
 
 export interface Growth {
@@ -14,7 +15,7 @@ export interface Growth {
   readonly end: number;
   /** From the start to the end, with `IDLE_MS` of idleness. */
   readonly life: number;
-  /** Milliseconds from the last main's exit to the last sidecar's TERM. */
+  /** Milliseconds from the last main's exit to the last sidecar's TERM, where all are asleep. */
   readonly lastStopMs: number;
 }
 
@@ -37,11 +38,14 @@ export async function growthOf(mains: number, sidecars: number): Promise<Growth>
     for (let at = 0; at < EVENTS; at++) await restart(pod, `side-${at % sidecars}`);
     await sleep(EVENT_SETTLE_MS);
     const event = (cpuMs() - start - idle) / EVENTS;
-    for (let at = 0; at < mains; at++) send(pod.member(`main-${at}`).pid1, 'SIGUSR1');
+    await waitFor('all are asleep', () => pod.members.every(({ pid1 }) => childrenOf(pid1).length === 1), END_LIMIT_MS);
+    const asleep = cpuMs();
+    // To the application itself: a signal that sexton passes on wakes the supervisor of that main.
+    for (let at = 0; at < mains; at++) send(childrenOf(pod.member(`main-${at}`).pid1)[0] ?? 0, 'SIGUSR1');
     await pod.ended(END_LIMIT_MS);
     const life = cpuMs();
     const idlePerMinute = (idle * 60_000) / IDLE_MS;
-    const end = life - start - idle - event * EVENTS;
+    const end = life - asleep;
     return { start, idle: idlePerMinute, event, end, life, lastStopMs: lastStopOf(pod) };
   });
 }

@@ -1,4 +1,7 @@
-/** Pods of 2 to 128 members: CPU time for each, and the time from the last main's exit to the last sidecar's TERM. */
+/**
+ * Pods of 2 to 128 members: CPU time for each, and the time from the last main's exit to the last sidecar's TERM,
+ * where all supervisors are asleep.
+ */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Growth, growthOf } from '../../scale/growth.ts';
 import { type Case, type Measurement, Samples } from '../measurement.ts';
@@ -40,7 +43,7 @@ const TITLES: Readonly<Record<keyof Growth, string>> = {
   event: 'CPU for each member: one sidecar is started again in place',
   end: 'CPU for each member: end',
   life: 'CPU for each member: a life of start, 36 s of idleness, 5 restarts and end',
-  lastStopMs: 'from the last main’s exit to the last sidecar’s TERM',
+  lastStopMs: 'from the last main’s exit to the last sidecar’s TERM, all asleep',
 };
 
 function table(key: keyof Growth, samples: Samples): Measurement {
