@@ -12,7 +12,6 @@ import { longestDrainMs } from './lifecycle/stop/drain.ts';
 import { type MainsRow, mainsRow } from './mains-row.ts';
 import { floorTurnMs, floorWaitMs, graceOf } from './pod/deadline.ts';
 import { blockersOf } from './pod/order.ts';
-import { isRestarting } from './pod/restart.ts';
 import { MAX, SIGTERM, signalName } from './signals.ts';
 import { MAINS_FINISHED, type State, type Stop } from './state/state.ts';
 
@@ -149,8 +148,8 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   const declaredMs = deadline?.kills === true ? deadline.atMs : undefined;
   const killMs = Math.min(declaredMs ?? Number.POSITIVE_INFINITY, ownMs ?? Number.POSITIVE_INFINITY);
   if (killMs < Number.POSITIVE_INFINITY) rows.push({ when: 'deadline', atMs: killMs });
-  // The platform does not end the container of a restart in place.
-  if (declaredMs !== undefined && !isRestarting({ stop }))
+  // The platform ends only a container that it has asked to stop.
+  if (declaredMs !== undefined && stop !== undefined && stop.requests > 0)
     rows.push({
       when: 'leave',
       atMs: declaredMs,

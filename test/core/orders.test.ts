@@ -126,6 +126,14 @@ test('the rows of a stop say in words when a signal is sent and when KILL comes'
   ]);
 });
 
+test('init leaves early only where the platform has asked', () => {
+  const config = mainConfig({ gracePeriodMs: 40_000, drain: fixed(60_000) });
+  const leaves = ({ state }: Life): boolean => ordersOf(config, state).rows.some(({ when }) => when === 'leave');
+  assert.equal(leaves(new Life({ config }).signal(SIGTERM)), true);
+  assert.equal(leaves(new Life({ config }).askToStop(60_000)), false);
+  assert.equal(leaves(new Life({ config }).askToStop(60_000).signal(SIGTERM)), true);
+});
+
 test('a sidecar that outlives its mains is killed, also without a declared grace period', () => {
   const graceOf = (change: Partial<MemberConfig>): unknown => {
     const config = sidecarConfig(change);

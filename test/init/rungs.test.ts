@@ -62,6 +62,20 @@ for (const idler of ['sleep 1000', 'sleep infinity', 'tail -f /dev/null', 'tail 
     assert.deepEqual((await supervisor.expect('exited')).slice(2), ['4', '', '0']);
   });
 
+onBench('a shell that has ended just before the signal runs no trap, which would get time', async (bench) => {
+  const { init, supervisor, pid } = await up(bench, `trap "exit 4" TERM; ${layServer(bench)} & echo up; wait`);
+  send(init.pid, 'SIGSTOP');
+  await waitFor('init stands still', () => /^State:\tT/m.test(readFileSync(`/proc/${init.pid}/status`, 'utf8')));
+  send(pid, 'SIGKILL');
+  await waitFor('the shell has ended', () => /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')));
+  rung(supervisor, SIGTERM);
+  send(init.pid, 'SIGCONT');
+  const endedMs = await timeOf(supervisor, 'exited');
+  await init.says('server stops');
+  const tookMs = (await timeOf(supervisor, 'roots-gone')) - endedMs;
+  assert.ok(tookMs < 4_000, `${tookMs} ms`);
+});
+
 onBench('a trap has to wait for work: a copy, a short sleep, a child in the background is not told', async (bench) => {
   const copy = `cat ${bench.path('source')} >${bench.path('copy')}`;
   for (const [name, text] of [
@@ -247,6 +261,14 @@ async function up(bench: Bench, script: string, line = 'server is up'): Promise<
 function rung(supervisor: Supervisor, signal: number, lateMs?: number, lastMs?: number): void {
   const [late, last] = [lateMs, lastMs].map((ms) => (ms === undefined ? 0 : now() + ms));
   supervisor.commit('stop', 1, signal, late ?? 0, last ?? 0);
+}
+
+/** When the next event of this name was, CLOCK_MONOTONIC. */
+async function timeOf(supervisor: Supervisor, wanted: string): Promise<number> {
+  for (;;) {
+    const [name, , atMs] = await supervisor.next();
+    if (name === wanted) return Number(atMs);
+  }
 }
 
 /** CLOCK_MONOTONIC. */

@@ -146,6 +146,28 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     );
   }
 
+  scenario(
+    'a supervisor that has made room for the command is back in time for KILL',
+    async (stage) => {
+      const { scratch } = stage;
+      const group = makeCgroup(scratch, 'memory');
+      group.limit(48 << 20);
+      const container = startContainer(scratch, {
+        flags: ['--name', 'app', '--graveyard', scratch.graveyard, '--grace-period', '4s', ...AWAKE],
+        command: ['sh', '-c', `trap '' TERM; : >${scratch.path('up')}; while :; do sleep 0.1; done`],
+        inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'],
+      });
+      await waitFor('it runs', () => existsSync(scratch.path('up')));
+      const first = await container.supervisor();
+      await container.signal('SIGTERM');
+      await container.supervisor(first);
+      assert.equal((await container.exit()).status, 137);
+      assert.equal(readTombstone(scratch.graveyard, 'app')?.Reason, 'killed');
+      assert.deepEqual(exitsOf(stage), [['SIGKILL', 'sexton']]);
+    },
+    { notInPodman: 'the test sets a limit of the cgroup' },
+  );
+
   scenario('an OOM kill of a probe is reported as such, and a later KILL of the command is not', async (stage) => {
     const greedy = `${hook(stage, 'probe', { run: 1, hog: TOO_MUCH_MB })},timeout=40s,period=40s,failures=1`;
     const container = start(stage, ['--readiness', greedy], {});

@@ -166,7 +166,7 @@ export class SimRungs {
       for (const child of children) this.#visit(child, 'through', nameOf(process));
       return;
     }
-    const hasTrap = program === 'sh' && typeof reaction === 'object';
+    const hasTrap = program === 'sh' && typeof reaction === 'object' && process.exit === undefined;
     const idlers = hasTrap ? children.filter((one) => this.#isIdler(one)) : [];
     this.#tell(process, why, of);
     if (hasTrap) this.#trapped.add(process);

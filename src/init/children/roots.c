@@ -199,6 +199,7 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
   int number = init->rung.signal;
   struct dispositions dispositions = {0, 0, 0};
   struct waited waited = {.count = 0};
+  struct process process;
   char program[MAX_PROGRAM_BYTES];
   if (depth == 0 || is_told(init, pid)) return;
   read_program(pid, program);
@@ -211,7 +212,9 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
   /* While it waits a shell catches INT without a trap, too: it dies of it if its child does, as at a terminal. */
   waited.all_ignore_int = has(dispositions.ignored, SIGINT); /* as in a script that was itself started with & */
   waited.for_all = number == SIGINT && !has(dispositions.caught, SIGTERM);
-  bool has_trap = is_among(program, SHELLS) && has(dispositions.caught, number);
+  /* One that has ended, and is not reaped yet, runs no trap. */
+  bool lives = read_process(pid, &process) && process.state != 'Z';
+  bool has_trap = lives && is_among(program, SHELLS) && has(dispositions.caught, number);
   if (has_trap) visit_children(pid, list_waited, &waited);
   tell(init, pid, why, of);
   struct told *told = place_of(&init->rung, pid);

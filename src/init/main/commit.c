@@ -3,6 +3,9 @@
 
 #include "init.h"
 
+/* A supervisor mostly starts within this time, also with little CPU. */
+enum { START_MS = 2000 };
+
 /* Maps `size` bytes for an argument vector of the words; NULL when there is no memory. */
 static char **map_words(const struct operation *op, size_t *size) {
   *size = ((size_t)op->count + 1) * sizeof(char *);
@@ -140,6 +143,9 @@ static enum outcome apply_commit(struct init *init, const char *body, size_t len
     outcome = EXIT;
     *code = (int)op.code;
   }
+  /* It has made room for the command just now, and the next one has to start before that time. */
+  int64_t *due = &init->supervisor.watch.due;
+  if (init->sleep.makes_room && *due != NEVER) *due -= START_MS;
   return outcome;
 }
 
