@@ -76,10 +76,11 @@ onBench('a process gets a rung once, with CONT, and the next one, too', async (b
 
 onBench('a parent is told before its children, in whatever group or session they are', async (bench) => {
   const child = 'sh -c "echo \\$\\$ >>more; exec sleep 1000"';
-  const script = `${child} & setsid ${child} & while [ $(wc -l 2>/dev/null <more) != 2 ]; do :; done; touch all; wait`;
+  const script = `${child} & setsid ${child} & while [ "$(cat more 2>/dev/null | wc -l)" != 2 ]; do :; done; touch all; wait`;
   const { supervisor, pids } = await withDaemons(bench, [script], () => waitForFile(bench.path('all')));
   const more = readFileSync(bench.path('more'), 'utf8').trim().split('\n').map(Number);
-  assert.deepEqual(more.map(stateOf), ['S', 'S']);
+  assert.equal(more.length, 2);
+  await waitFor('they sleep', () => more.every((pid) => stateOf(pid) === 'S'));
   stop(supervisor, TERM);
   await supervisor.expect('roots-gone');
   assert.ok([...pids, ...more].every(hasEnded));
