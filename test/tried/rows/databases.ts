@@ -9,7 +9,7 @@ import { waitFor } from '../../helpers/wait.ts';
 import type { Program, Row } from '../row.ts';
 import type { Site } from '../site.ts';
 import { aboutSign, BASH, SH } from './parts.ts';
-import { apache } from './web.ts';
+import { apache, isApacheReady } from './web.ts';
 
 const run = promisify(execFile);
 const [POSTGRES = '/usr/lib/postgresql/15/bin/postgres'] = globSync('/usr/lib/postgresql/*/bin/postgres');
@@ -161,7 +161,7 @@ const OTHERS: readonly Row[] = [
     kind: 'mariadb and apache',
     title: '`mariadbd-safe &`, then `exec apache2`',
     needs: MARIADB,
-    isReady: async (site) => site.output().includes('database is up') && (await site.isListening()),
+    isReady: async (site) => site.output().includes('database is up') && (await isApacheReady(site)),
     workMs: 3_000,
     ...aboutSign((site) => site.read('mariadb.err').includes('Shutdown complete')),
     prepare: async (site) => {

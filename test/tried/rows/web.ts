@@ -81,6 +81,11 @@ export function apache(site: Site): string {
   return `${APACHE.program} -DFOREGROUND -d ${site.dir} -f ${site.path('apache.conf')}`;
 }
 
+/** It listens before it catches signals. */
+export async function isApacheReady(site: Site): Promise<boolean> {
+  return (await site.isListening()) && site.read('apache.log').includes('resuming normal operations');
+}
+
 const WEB: readonly Row[] = [
   {
     kind: 'nginx',
