@@ -141,6 +141,8 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
         await container.signal('SIGTERM');
         assert.equal((await container.exit()).status, 3);
         assert.equal(oomKillsOf(group), 0);
+        assert.doesNotMatch(container.stderr(), /the supervisor was started again/);
+        if (name === 'after a drain') assert.match(container.stderr(), /"stopping"/, 'said before it had to go');
       },
       { notInPodman: 'the test reads the cgroup of the container' },
     );

@@ -3,9 +3,6 @@
 
 #include "init.h"
 
-/* A supervisor mostly starts within this time, also with little CPU. */
-enum { START_MS = 2000 };
-
 /* Maps `size` bytes for an argument vector of the words; NULL when there is no memory. */
 static char **map_words(const struct operation *op, size_t *size) {
   *size = ((size_t)op->count + 1) * sizeof(char *);
@@ -132,8 +129,8 @@ static enum outcome apply_commit(struct init *init, const char *body, size_t len
   if (!is_valid_commit(body, length, bounds) || !has_room(init, body, length)) return BAD_FRAME;
   on_commit(&init->supervisor);
   init->alone = false;
-  /* The supervisor had sent this behind its `sleep`. */
-  if (init->sleep.is_asleep) wake(init, "commit");
+  /* The supervisor had sent this behind its `sleep`. One that makes room for the command has not asked for it. */
+  if (init->sleep.is_asleep && !init->sleep.makes_room) wake(init, "commit");
   init->committed_at = now_ms();
   begin_commit(&fields, body, length);
   while (next_operation(&fields, &op) == DECODED_OPERATION) {
@@ -143,9 +140,6 @@ static enum outcome apply_commit(struct init *init, const char *body, size_t len
     outcome = EXIT;
     *code = (int)op.code;
   }
-  /* It has made room for the command just now, and the next one has to start before that time. */
-  int64_t *due = &init->supervisor.watch.due;
-  if (init->sleep.makes_room && *due != NEVER) *due -= START_MS;
   return outcome;
 }
 

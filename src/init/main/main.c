@@ -23,7 +23,7 @@ static int timeout(struct init *init) {
       init->liveness.accept_at,     init->supervisor.start_at,      next_watch(init),
       next_order(init),             leaves_at(init),                next_look(&init->directory),
       prepared_until(init),         next_notification(init),        ends_with_mains_at(init),
-      init->sleep.is_asleep ? init->supervisor.watch.due : NEVER,
+      wakes_at(init),
   };
   int64_t next = NEVER;
   for (size_t i = 0; i < sizeof times / sizeof *times; i++)

@@ -8,7 +8,7 @@
 #include "oom.h"
 
 /* A command may need so much memory to stop. */
-enum { SPARE_BYTES = 64 << 20 };
+enum { SPARE_BYTES = 64 << 20, LINES_MS = 10 };
 
 /* Only the first cause is kept, and only of a wake: a supervisor that follows one that has died was not woken. */
 static void fire(struct sleep *sleep, const char *what, const char *name) {
@@ -104,8 +104,10 @@ void make_room(struct init *init) {
   struct supervisor *supervisor = &init->supervisor;
   if (!is_command_alive(init) || supervisor->pid == 0 || !supervisor->committed || sleep->is_parting) return;
   if (has_free_memory(SPARE_BYTES)) return;
+  forget_changes(sleep);
   sleep->why[0] = 0;
   sleep->is_asleep = sleep->is_parting = sleep->makes_room = true;
+  poll(NULL, 0, LINES_MS); /* the last lines of its log are on their way */
   kill_supervisor(supervisor);
   await_death(supervisor->pid);
 }
@@ -128,14 +130,21 @@ void wake(struct init *init, const char *why) {
  */
 static bool is_urgent(const struct init *init) { return init->sleep.is_asked || init->mains.lost > 0; }
 
+int64_t wakes_at(const struct init *init) {
+  int64_t due = init->supervisor.watch.due;
+  if (!init->sleep.is_asleep || due == NEVER) return NEVER;
+  return init->sleep.makes_room ? due - START_MS : due;
+}
+
 void wake_when_needed(struct init *init, int64_t until) {
   struct sleep *sleep = &init->sleep;
   if (!sleep->is_asleep) return;
-  if (sleep->makes_room && is_command_alive(init) && init->supervisor.watch.due > now_ms()) return;
+  bool is_due = wakes_at(init) <= now_ms();
+  if (sleep->makes_room && is_command_alive(init) && !is_due) return;
   bool is_prepared = is_ahead(until) && !is_urgent(init);
   if (init->queue.count > 0 && !is_prepared) wake(init, "event");
   else if (sleep->has_fired && !is_prepared) wake(init, "");
-  else if (init->supervisor.watch.due <= now_ms()) wake(init, "due");
+  else if (is_due) wake(init, "due");
 }
 
 bool has_gone_to_sleep(struct init *init) {

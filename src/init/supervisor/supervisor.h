@@ -177,6 +177,11 @@ void look_when_changed(struct init *init);
 void show_asleep(struct sleep *sleep, const char *path);
 /* Ends the supervisor if nothing has happened that it does not know; else forgets what is watched. */
 void go_to_sleep(struct init *init);
+/* A supervisor mostly starts within this time, also with little CPU. */
+enum { START_MS = 2000 };
+
+/* When a supervisor that sleeps is woken by the clock; NEVER: it does not sleep, or waits for something else. */
+int64_t wakes_at(const struct init *init);
 /*
  * To be called before a stop signal. Where memory is short, ends the supervisor: its memory is the command's until that
  * has ended, or until the supervisor is due.
