@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { PT_LOAD, segmentsOf } from '../../src/delivery/elf.ts';
+import { COMMON } from '../../src/init/build.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
 import { built, STATIC } from './builds.ts';
@@ -26,6 +27,16 @@ test('sexton-init is one static, position-independent file that loads less than 
   // Stack protector: mov %fs:0x28,%rax
   const canary = Buffer.from('64488b042528000000', 'hex');
   assert.equal(readFileSync(STATIC.path).includes(canary), process.arch === 'x64');
+});
+
+test('the fuzz targets compile: they are built only where clang is', () => {
+  const dir = join(ROOT, 'test/init/fuzz');
+  const files = readdirSync(dir).filter((name) => name.endsWith('.c'));
+  assert.notEqual(files.length, 0);
+  for (const name of files) {
+    const { stderr } = spawnSync('cc', [...COMMON, '-fsyntax-only', join(dir, name)], { encoding: 'utf8' });
+    assert.equal(stderr, '', name);
+  }
 });
 
 test('an idle init has less than 100 KB of private memory', async (t) => {

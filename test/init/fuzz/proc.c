@@ -55,6 +55,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   begin(data, size);
   (void)count_oom_kills();
   begin(data, size);
-  (void)has_memory_for_supervisor();
+  (void)has_free_memory(16 << 20);
   return 0;
 }
