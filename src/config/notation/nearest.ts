@@ -7,7 +7,11 @@ export function nearest<const T extends string>(wrong: string, words: readonly T
   const best = closest(wrong, words, 3);
   if (best !== undefined) return best;
   const begun = words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
-  const isAlmost = (word: string): boolean => editDistance(plain, normalise(word).slice(0, plain.length + 1)) <= 1;
+  const isAlmost = (word: string): boolean => {
+    const beginning = normalise(word).slice(0, plain.length + 1);
+    // A text of 128 KiB, the longest argument that Linux accepts, would be compared for seconds.
+    return plain.length <= beginning.length + 1 && editDistance(plain, beginning) <= 1;
+  };
   return (
     begun ??
     (plain.length > 3 ? words.find(isAlmost) : undefined) ??
