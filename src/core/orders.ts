@@ -141,14 +141,14 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   const { gracePeriodMs: graceMs, role, exitCode } = config;
   const rows: Order[] = [];
   if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
-  // Without a declared grace period only the platform KILLs a container that it has asked to stop.
+  // Where no grace period is declared, a stop that the platform asked for ends with the platform's own KILL.
   if (role === 'sidecar' && (graceMs !== undefined || stop?.origin !== 'platform'))
     rows.push({ when: 'mains-grace', ms: graceOf(config) + BEHIND_MS });
   const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;
   const declaredMs = deadline?.kills === true ? deadline.atMs : undefined;
   const killMs = Math.min(declaredMs ?? Number.POSITIVE_INFINITY, ownMs ?? Number.POSITIVE_INFINITY);
   if (killMs < Number.POSITIVE_INFINITY) rows.push({ when: 'deadline', atMs: killMs });
-  // The platform ends only a container that it has asked to stop.
+  // The platform KILLs no container that it has not asked to stop.
   if (declaredMs !== undefined && stop !== undefined && stop.requests > 0)
     rows.push({
       when: 'leave',

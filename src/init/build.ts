@@ -70,6 +70,8 @@ const STATIC = [
   // Signals are blocked by the first instruction, before the C library has started.
   '-DSEXTON_ENTRY',
   '-Wl,--gc-sections,--build-id=none,-z,noseparate-code,-e,sexton_entry',
+  // Else the linker may leave a gap of up to a page in the file to save a page of zeros in memory.
+  '-Wl,-z,common-page-size=64',
 ];
 
 /** The specs of musl-gcc know no static PIE: they take the start files of a dynamic one. musl applies no RELRO. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { PT_LOAD, segmentsOf } from '../../src/delivery/elf.ts';
 import { COMMON } from '../../src/init/build.ts';
 import { ROOT } from '../helpers/paths.ts';
 import { temporaryDirectory } from '../helpers/temporary.ts';
@@ -13,11 +12,9 @@ import { begin, layBench, shell } from './scripted.ts';
 const QEMU = 'qemu-aarch64-static';
 const CROSS = 'aarch64-linux-gnu-gcc';
 
-test('sexton-init is one static, position-independent file that loads less than 84 KiB with musl', (t) => {
+test('sexton-init is one static, position-independent file of less than 84 KiB with musl', (t) => {
   if (spawnSync('musl-gcc', ['--version']).error) return t.skip('musl-gcc is not installed');
-  // The linker may leave a gap between the segments.
-  const loaded = segmentsOf(readFileSync(STATIC.path)).segments.filter(({ type }) => type === PT_LOAD);
-  const bytes = loaded.reduce((sum, { size }) => sum + size, 0);
+  const bytes = statSync(STATIC.path).size;
   t.diagnostic(`${bytes} bytes`);
   assert.ok(bytes < 84 * 1024, `${bytes} bytes`);
   const file = spawnSync('readelf', ['-hld', STATIC.path], { encoding: 'utf8' });
@@ -29,7 +26,7 @@ test('sexton-init is one static, position-independent file that loads less than 
   assert.equal(readFileSync(STATIC.path).includes(canary), process.arch === 'x64');
 });
 
-test('the fuzz targets compile: they are built only where clang is', () => {
+test('the fuzz targets compile', () => {
   const dir = join(ROOT, 'test/init/fuzz');
   const files = readdirSync(dir).filter((name) => name.endsWith('.c'));
   assert.notEqual(files.length, 0);

@@ -62,7 +62,7 @@ for (const idler of ['sleep 1000', 'sleep infinity', 'tail -f /dev/null', 'tail 
     assert.deepEqual((await supervisor.expect('exited')).slice(2), ['4', '', '0']);
   });
 
-onBench('a shell that has ended just before the signal runs no trap, which would get time', async (bench) => {
+onBench('what a shell leaves behind is told at once where the shell ended before its trap could run', async (bench) => {
   const { init, supervisor, pid } = await up(bench, `trap "exit 4" TERM; ${layServer(bench)} & echo up; wait`);
   send(init.pid, 'SIGSTOP');
   await waitFor('init stands still', () => /^State:\tT/m.test(readFileSync(`/proc/${init.pid}/status`, 'utf8')));
@@ -263,7 +263,7 @@ function rung(supervisor: Supervisor, signal: number, lateMs?: number, lastMs?: 
   supervisor.commit('stop', 1, signal, late ?? 0, last ?? 0);
 }
 
-/** When the next event of this name was, CLOCK_MONOTONIC. */
+/** The time of the next event of this name, CLOCK_MONOTONIC in milliseconds. */
 async function timeOf(supervisor: Supervisor, wanted: string): Promise<number> {
   for (;;) {
     const [name, , atMs] = await supervisor.next();

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import { countIn } from '../../src/runtime/oom.ts';
 import { type Cgroup, makeCgroup, whyNoCgroup } from '../helpers/cgroup.ts';
 import { AWAKE, type Container, type ContainerOptions, startContainer } from '../helpers/container.ts';
 import { ENGINE } from '../helpers/engine.ts';
@@ -15,6 +16,8 @@ import { readTombstone } from '../helpers/tombstone.ts';
 import { waitFor } from '../helpers/wait.ts';
 
 const LIMIT_MB = 160;
+/** A supervisor fits into it, but not beside what the command takes. */
+const TIGHT_MB = 48;
 /** Beyond the limit, also where podman allows as much swap again. */
 const TOO_MUCH_MB = 512;
 const EATER = 'echo 1000 >/proc/self/oom_score_adj; exec tail /dev/zero';
@@ -34,16 +37,26 @@ function start(stage: Stage, flags: readonly string[], options: MemberOptions, l
   });
 }
 
-function limitOf({ scratch }: Stage): Partial<ContainerOptions> {
-  if (ENGINE === 'podman') return { memoryMb: LIMIT_MB };
-  const group = makeCgroup(scratch, 'memory');
-  group.limit(LIMIT_MB << 20);
-  return { inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'] };
+function limitOf(stage: Stage): Partial<ContainerOptions> {
+  return ENGINE === 'podman' ? { memoryMb: LIMIT_MB } : { inside: entering(cgroupOf(stage, LIMIT_MB)) };
 }
 
-function oomKillsOf({ dir }: Cgroup): number {
-  const file = ['memory.events', 'memory.oom_control'].map((name) => join(dir, name)).find((path) => existsSync(path));
-  return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file ?? '', 'latin1'))?.[1]);
+function cgroupOf({ scratch }: Stage, limitMb: number): Cgroup {
+  const group = makeCgroup(scratch, 'memory');
+  group.limit(limitMb << 20);
+  return group;
+}
+
+/** A command that enters the cgroup and then executes its arguments. */
+function entering({ dir }: Cgroup): readonly string[] {
+  return ['sh', '-c', `echo $$ > ${dir}/cgroup.procs && exec "$@"`, 'sh'];
+}
+
+function oomKillsOf({ dir }: Cgroup): number | undefined {
+  const files = ['memory.events', 'memory.oom_control']
+    .map((name) => join(dir, name))
+    .filter((path) => existsSync(path));
+  return countIn(readFileSync(files[0] ?? '', 'latin1'));
 }
 
 /** The one with that name, killed from outside. */
@@ -127,14 +140,13 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
       `a command gets the memory of the supervisor for a stop ${name}`,
       async (stage) => {
         const { scratch } = stage;
-        const group = makeCgroup(scratch, 'memory');
-        group.limit(48 << 20);
+        const group = cgroupOf(stage, TIGHT_MB);
         // All but 8 MiB of it: `tail` keeps its input, which has no line end.
         const stop = 'head -c 41943040 /dev/zero | tail >/dev/null; exit 3';
         const container = startContainer(scratch, {
           flags: ['--graveyard', scratch.graveyard, '--grace-period', '20s', ...flags],
           command: ['sh', '-c', `trap '${stop}' TERM; : >${scratch.path('up')}; while :; do sleep 0.1; done`],
-          inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'],
+          inside: entering(group),
         });
         await waitFor('it runs', () => existsSync(scratch.path('up')));
         await container.supervisor();
@@ -152,12 +164,10 @@ describe('the sender of a KILL', { skip: why ?? false }, () => {
     'a supervisor that has made room for the command is back in time for KILL',
     async (stage) => {
       const { scratch } = stage;
-      const group = makeCgroup(scratch, 'memory');
-      group.limit(48 << 20);
       const container = startContainer(scratch, {
         flags: ['--name', 'app', '--graveyard', scratch.graveyard, '--grace-period', '4s', ...AWAKE],
         command: ['sh', '-c', `trap '' TERM; : >${scratch.path('up')}; while :; do sleep 0.1; done`],
-        inside: ['sh', '-c', `echo $$ > ${group.dir}/cgroup.procs && exec "$@"`, 'sh'],
+        inside: entering(cgroupOf(stage, TIGHT_MB)),
       });
       await waitFor('it runs', () => existsSync(scratch.path('up')));
       const first = await container.supervisor();

@@ -40,7 +40,7 @@ export async function growthOf(mains: number, sidecars: number): Promise<Growth>
     const event = (cpuMs() - start - idle) / EVENTS;
     await waitFor('all are asleep', () => pod.members.every(({ pid1 }) => childrenOf(pid1).length === 1), END_LIMIT_MS);
     const asleep = cpuMs();
-    // To the application itself: a signal that sexton passes on wakes the supervisor of that main.
+    // Not by way of sexton: a signal that it passes on would wake the supervisor of that main.
     for (let at = 0; at < mains; at++) send(childrenOf(pod.member(`main-${at}`).pid1)[0] ?? 0, 'SIGUSR1');
     await pod.ended(END_LIMIT_MS);
     const life = cpuMs();

@@ -908,8 +908,7 @@ export class Container {
     this.#rungs.walk();
     this.#walkLater();
     if (command.exit !== undefined && !command.areRootsGone && this.#rungs.areRootsGone) {
-      const ended = this.queue.find(({ event }) => event.type === 'exited');
-      if (ended?.event.type === 'exited') this.rows.endByRow(ended.event);
+      for (const { event } of this.queue) if (event.type === 'exited') this.rows.endByRow(event);
       if (!this.isRunning) return;
       command.areRootsGone = true;
       this.push({ type: 'rootsGone', id: command.id });

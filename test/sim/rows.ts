@@ -192,7 +192,7 @@ export class SimRows {
     const sinceMs = queue[0]?.atMs ?? monoMs;
     const { prelude, exit } = happened(queue) ?? {};
     if (prelude === undefined || !this.#holds(sinceMs) || !this.#holds(monoMs)) return undefined;
-    // Without a stop a supervisor deals with what the command has left behind.
+    // If no stop was requested, a supervisor stops the processes that the command left behind.
     if (prelude === '' && exit !== undefined) return undefined;
     if (prelude !== '' && (hasDecided || monoMs < (queue.at(-1)?.atMs ?? 0))) return undefined;
     return this.#rowFor(prelude, exited);
@@ -210,10 +210,10 @@ export class SimRows {
     if (state.child.is !== 'alive' || at === undefined) return;
     const before = queue.map((queued) => ({ ...queued.event, at: momentOf(queued, at) }) as Event);
     const how = exit.code ?? SIGNAL_EXIT + (exit.signal ?? 0);
-    const [exited, ...behind] = endOf(state.child, { at, how });
+    const end = endOf(state.child, { at, how });
+    // Where the command left something behind, its own end is in the queue already.
     const isQueued = before.some(({ type }) => type === 'exited');
-    const end = [...(isQueued || exited === undefined ? [] : [exited]), ...behind];
-    const after = reduceAll(member.config, state, [...before, ...end]);
+    const after = reduceAll(member.config, state, [...before, ...(isQueued ? end.slice(1) : end)]);
     world.judges('rows');
     const own = parseTombstone(member.name, formatTombstone(tombstoneOf(member.config, after.state)));
     if (!own.ok) throw new Error(`the rules make a tombstone that cannot be read: ${own.why}`);
@@ -317,7 +317,9 @@ const NOTICE_MS = 20;
 const REQUEST_MS = 500;
 
 /** As `read_queue` in `src/init/orders/ends.c`; undefined: one of them is in no row. */
-function happened(queue: readonly Queued[]): { readonly prelude: string; readonly exit?: Exited } | undefined {
+function happened(
+  queue: readonly Queued[],
+): { readonly prelude: string; readonly exit: Exited | undefined } | undefined {
   let prelude = '';
   let exit: Exited | undefined;
   for (const { event, isOnce } of queue) {
@@ -330,5 +332,5 @@ function happened(queue: readonly Queued[]): { readonly prelude: string; readonl
     else if (event.signal === SIGTERM && isOnce) prelude += 'f';
     else return undefined;
   }
-  return { prelude, ...(exit !== undefined && { exit }) };
+  return { prelude, exit };
 }

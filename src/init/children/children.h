@@ -138,8 +138,8 @@ void forget_told(struct rung *rung, pid_t pid);
 pid_t take_receiver(struct init *init);
 /* Reports the processes that were told since the last report. */
 void report_told(struct init *init);
-/* Whether the child has ended and left nothing behind. If something is left, this is to be asked again at `check_at`. */
-bool has_all_ended(struct init *init);
+/* Whether the child has ended and left no process behind. If one is left, call this again at `check_at`. */
+bool has_left_nothing(struct init *init);
 /* Reports and forgets a child that has left nothing behind. */
 void report_gone_roots(struct init *init);
 /* Sends a signal that is no rung to the program that it is meant for. */

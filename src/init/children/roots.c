@@ -212,8 +212,8 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
   /* While it waits a shell catches INT without a trap, too: it dies of it if its child does, as at a terminal. */
   waited.all_ignore_int = has(dispositions.ignored, SIGINT); /* as in a script that was itself started with & */
   waited.for_all = number == SIGINT && !has(dispositions.caught, SIGTERM);
-  /* One that has ended, and is not reaped yet, runs no trap. */
-  bool lives = read_process(pid, &process) && process.state != 'Z';
+  /* A shell that has ended runs no trap, also before it is reaped. */
+  bool lives = read_process(pid, &process) && !has_ended(&process);
   bool has_trap = lives && is_among(program, SHELLS) && has(dispositions.caught, number);
   if (has_trap) visit_children(pid, list_waited, &waited);
   tell(init, pid, why, of);
@@ -388,7 +388,7 @@ void report_told(struct init *init) {
   }
 }
 
-bool has_all_ended(struct init *init) {
+bool has_left_nothing(struct init *init) {
   const struct child *child = &init->children.child;
   init->children.check_at = NEVER;
   if (child->id == 0 || !child->exited) return false;

@@ -71,7 +71,7 @@ static void apply(struct init *init, const struct operation *op) {
       return;
     case OP_STOP:
       if (!child) return;
-      if (op->signal != SIGKILL) make_room(init);
+      if (op->signal != SIGKILL) make_room(init, NEVER);
       return continue_rung(init, op->signal, op->at, op->last_at);
     case OP_ORDERS:
       return replace_orders(init, &op->orders);
@@ -129,7 +129,7 @@ static enum outcome apply_commit(struct init *init, const char *body, size_t len
   if (!is_valid_commit(body, length, bounds) || !has_room(init, body, length)) return BAD_FRAME;
   on_commit(&init->supervisor);
   init->alone = false;
-  /* The supervisor had sent this behind its `sleep`. One that makes room for the command has not asked for it. */
+  /* The supervisor had sent this after its `sleep`. One that was ended to make room had not asked to sleep. */
   if (init->sleep.is_asleep && !init->sleep.makes_room) wake(init, "commit");
   init->committed_at = now_ms();
   begin_commit(&fields, body, length);

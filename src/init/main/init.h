@@ -100,5 +100,5 @@ void on_supervisor_died(struct init *init, const char *why);
 /* reap.c */
 /* Reaps all that has ended: children, helpers, the supervisor, and adopted orphans. */
 void reap(struct init *init);
-/* Carries out the row for the end of the child, or reports it, once all that it has left behind has ended, too. */
+/* Once the child and all that it left behind have ended: carries out the row for this end, or reports it. */
 void settle_end(struct init *init);

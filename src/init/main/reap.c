@@ -24,7 +24,7 @@ static const char *note_end(struct supervisor *supervisor, int status) {
 }
 
 void settle_end(struct init *init) {
-  if (!has_all_ended(init)) return;
+  if (!has_left_nothing(init)) return;
   end_by_row(init);
   if (init->children.child.id > 0) report_gone_roots(init);
 }

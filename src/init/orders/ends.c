@@ -48,7 +48,7 @@ static bool replace_tombstone(char *path, const char *host_id, const char text[T
   return replaced;
 }
 
-/* What has happened, as far as it is in a row: a letter for each event of the prelude, and the end of the command. */
+/* The queue in the words of a row `end`. */
 struct happened {
   char prelude[MAX_PRELUDE + 1];
   const struct event *asked; /* the first of the prelude; NULL: there is none */
@@ -66,26 +66,31 @@ static bool is_end(const struct event *event) {
   return event->kind == EV_EXITED || (event->kind == EV_KILLED && !event->flag);
 }
 
-/* False: an event is in no row. Whom a signal has reached decides nothing. */
+/* False: an event is in no row. `told` is skipped: a row does not depend on which processes got a signal. */
 static bool read_queue(const struct queue *queue, struct happened *happened) {
   size_t count = 0;
   memset(happened, 0, sizeof *happened);
   for (size_t i = 0; i < queue->count; i++) {
     struct event *event = &queue->events[i];
-    char letter = letter_of(event);
     if (event->kind == EV_TOLD) continue;
-    if (happened->end || (letter ? count == MAX_PRELUDE : !is_end(event))) return false;
-    if (letter) happened->prelude[count++] = letter;
-    else happened->end = event;
-    if (!happened->asked && letter) happened->asked = event;
-    if (happened->end && i > 0 && event->at < event[-1].at) return false;
+    if (happened->end) return false;
+    if (is_end(event)) {
+      if (i > 0 && event->at < event[-1].at) return false;
+      happened->end = event;
+      continue;
+    }
+    char letter = letter_of(event);
+    if (!letter || count == MAX_PRELUDE) return false;
+    if (count == 0) happened->asked = event;
+    happened->prelude[count++] = letter;
   }
   return true;
 }
 
 /* As the operation `orders` has it: the exit code, or SIGNAL_EXIT and the signal; -1: the command lives. */
 static int how_of(const struct event *end) {
-  return !end ? -1 : end->kind == EV_KILLED ? SIGNAL_EXIT + end->value : end->value;
+  if (!end) return -1;
+  return end->kind == EV_KILLED ? SIGNAL_EXIT + end->value : end->value;
 }
 
 /*
@@ -131,14 +136,16 @@ void end_by_row(struct init *init) {
   struct event *event = happened.end, died = *event;
   if (!holds_at(init, queue->events[0].at) || !holds_at(init, event->at)) return;
   /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
-  if (happened.asked ? has_decided(init) : queue->sent > 0) return;
+  if (happened.asked && has_decided(init)) return;
+  /* Without one, a supervisor that was sent the end waits for `roots-gone`. */
+  if (!happened.asked && queue->sent > 0) return;
   const struct end_order *end = find_end(&init->orders, happened.prelude, how_of(event));
   if (!end || !are_texts_closable(texts)) return;
   init->orders.end_count = 0;
   init->mains.is_ordered = false;
-  died.wall = event->wall = wall_at(event->at);
+  died.wall = wall_at(event->at);
   if (happened.asked) {
-    /* What the command has left behind has ended just now. */
+    /* The last process that the command left behind has just ended. */
     died.at = now_ms();
     died.wall = wall_ns();
   }
@@ -157,5 +164,6 @@ void end_by_row(struct init *init) {
     leave(init, ending.code);
   if (happened.asked || is_killed) return;
   event->kind = EV_END_WRITTEN;
+  event->wall = died.wall;
   init->children.child.id = 0;
 }

@@ -130,10 +130,9 @@ int64_t shorten_grace(int64_t ms) { return ms == NEVER ? NEVER : ms - (ms < 1000
  * before it. The supervisor computes the same times in `core/lifecycle/stop/untold.ts`.
  */
 void begin_own_rung(struct init *init, int number) {
-  make_room(init);
+  /* A supervisor has not seen this stop, and may have to go on with it. */
+  make_room(init, now_ms() + PATIENCE_MS);
   int64_t now = now_ms(), left_ms = grace_ms(&init->orders);
-  /* A supervisor that has not seen this stop may have to go on with it. */
-  if (init->sleep.makes_room) init->supervisor.watch.due = earlier(init->supervisor.watch.due, now + PATIENCE_MS + START_MS);
   /* A plain command has a shortened grace period already. */
   if (!init->supervisor.is_deferred) left_ms = shorten_grace(left_ms);
   int64_t ends_at = earlier(kill_at(init), after(now, left_ms));

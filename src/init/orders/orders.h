@@ -114,7 +114,7 @@ int64_t ends_with_mains_at(struct init *init);
 void end_with_mains(struct init *init);
 
 /* ends.c */
-/* Carries out the row `end` for a child that has left nothing behind: "Ends" in protocol.md. */
+/* Carries out the row `end` for a child that has ended and left no process behind: "Ends" in protocol.md. */
 void end_by_row(struct init *init);
 /* Until when the queue starts no supervisor, because a row `end` has it as its prelude; NEVER: it starts one. */
 int64_t prepared_until(const struct init *init);

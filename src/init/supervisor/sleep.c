@@ -7,8 +7,12 @@
 #include "init.h"
 #include "oom.h"
 
-/* A command may need so much memory to stop. */
-enum { SPARE_BYTES = 64 << 20, LINES_MS = 10 };
+/*
+ * A command may need SPARE_BYTES of memory to stop. A supervisor that makes room gets LINES_MS to write its last log lines.
+ * Init then waits for at most PART_MS until its memory is free, which mostly takes a few milliseconds. The next supervisor
+ * mostly starts within START_MS, also with little CPU.
+ */
+enum { SPARE_BYTES = 64 << 20, LINES_MS = 10, PART_MS = 100, START_MS = 2000 };
 
 /* Only the first cause is kept, and only of a wake: a supervisor that follows one that has died was not woken. */
 static void fire(struct sleep *sleep, const char *what, const char *name) {
@@ -89,9 +93,7 @@ static bool is_command_alive(const struct init *init) {
   return init->children.child.id > 0 && !init->children.child.exited;
 }
 
-/* Waits until its memory is free. It mostly takes a few milliseconds, and never more than PART_MS. */
 static void await_death(pid_t pid) {
-  enum { PART_MS = 100 };
   siginfo_t info = {.si_pid = 0};
   for (int ms = 0; ms < PART_MS; ms++) {
     if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == -1 || info.si_pid != 0) return;
@@ -99,7 +101,7 @@ static void await_death(pid_t pid) {
   }
 }
 
-void make_room(struct init *init) {
+static void end_for_its_memory(struct init *init) {
   struct sleep *sleep = &init->sleep;
   struct supervisor *supervisor = &init->supervisor;
   if (!is_command_alive(init) || supervisor->pid == 0 || !supervisor->committed || sleep->is_parting) return;
@@ -107,9 +109,15 @@ void make_room(struct init *init) {
   forget_changes(sleep);
   sleep->why[0] = 0;
   sleep->is_asleep = sleep->is_parting = sleep->makes_room = true;
-  poll(NULL, 0, LINES_MS); /* the last lines of its log are on their way */
+  poll(NULL, 0, LINES_MS);
   kill_supervisor(supervisor);
   await_death(supervisor->pid);
+}
+
+void make_room(struct init *init, int64_t back_at) {
+  int64_t *due = &init->supervisor.watch.due;
+  end_for_its_memory(init);
+  if (init->sleep.makes_room && back_at != NEVER && back_at + START_MS < *due) *due = back_at + START_MS;
 }
 
 void wake(struct init *init, const char *why) {

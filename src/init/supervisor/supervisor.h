@@ -164,7 +164,7 @@ struct sleep {
   bool is_asked; /* a hidden file has changed: a socket, or a request for this member */
   bool is_asleep;  /* no supervisor runs until something happens */
   bool is_parting; /* the supervisor was KILLed for its sleep, and is not reaped yet */
-  bool makes_room; /* it sleeps, because its memory is the command's while that stops */
+  bool makes_room; /* it was ended for its memory, which the command may need to stop */
   int shown; /* the file whose lock shows the sleep; -1: there is none */
   char why[MAX_WHY_BYTES + 1]; /* what has fired first, for the log of the next supervisor */
 };
@@ -177,16 +177,13 @@ void look_when_changed(struct init *init);
 void show_asleep(struct sleep *sleep, const char *path);
 /* Ends the supervisor if nothing has happened that it does not know; else forgets what is watched. */
 void go_to_sleep(struct init *init);
-/* A supervisor mostly starts within this time, also with little CPU. */
-enum { START_MS = 2000 };
-
-/* When a supervisor that sleeps is woken by the clock; NEVER: it does not sleep, or waits for something else. */
+/* When the clock wakes the sleeping supervisor; NEVER: it is awake, or no time is set. */
 int64_t wakes_at(const struct init *init);
 /*
- * To be called before a stop signal. Where memory is short, ends the supervisor: its memory is the command's until that
- * has ended, or until the supervisor is due.
+ * Call this before a stop signal. Where memory is short it ends the supervisor, so that the command can use its memory.
+ * The next supervisor starts when the command has ended, before the last one would have been due, and at `back_at`.
  */
-void make_room(struct init *init);
+void make_room(struct init *init, int64_t back_at);
 /* Starts a supervisor when something has happened. A row `end` covers the events in the queue until `until`. */
 void wake_when_needed(struct init *init, int64_t until);
 void wake(struct init *init, const char *why);
@@ -211,7 +208,7 @@ void listen_at(struct liveness *liveness, const char *path);
 size_t poll_peers(const struct liveness *liveness, struct pollfd *polled, size_t at);
 /* Takes this many connections behind `polled[at]`, and then the listener. */
 void take_polled_peers(struct liveness *liveness, const struct pollfd *polled, size_t at, size_t count);
-/* How a command has ended, in a notice on a liveness socket: `dead`, the host id, this letter, a line end. */
+/* A notice on a liveness socket is `dead`, the host id, how the command has ended, and a line end. */
 enum { ENDS = '0', ENDS_FOR_GOOD = '1', ENDS_AS_ASKED = '2' };
 
 void make_notice(char notice[NOTICE_BYTES], const char *host_id, int how);

@@ -33,9 +33,10 @@ int64_t count_oom_kills(void) { return number_of("/memory.oom_control", "/memory
 
 bool has_free_memory(int64_t bytes) {
   int64_t limit = number_of("/memory.limit_in_bytes", "/memory.max", "");
-  int64_t used = number_of("/memory.usage_in_bytes", "/memory.current", "");
   /* cgroup v1 has a limit close to 2^63 where there is none. Its sum with the files could overflow. */
-  if (limit < 0 || used < 0 || limit > INT64_MAX / 4) return true;
+  if (limit < 0 || limit > INT64_MAX / 4) return true;
+  int64_t used = number_of("/memory.usage_in_bytes", "/memory.current", "");
+  if (used < 0) return true;
   /* The kernel reclaims the pages of files before it kills: cgroup-v2, "memory.stat". */
   int64_t idle = number_of("/memory.stat", "/memory.stat", "\ninactive_file ");
   int64_t files = number_of("/memory.stat", "/memory.stat", "\nactive_file ");

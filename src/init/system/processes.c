@@ -61,8 +61,7 @@ bool read_process(pid_t pid, struct process *process) {
   return true;
 }
 
-/* Whether it no longer runs. One whose first thread has ended looks like a zombie while others live. */
-static bool has_ended(const struct process *process) {
+bool has_ended(const struct process *process) {
   return (process->state == 'Z' || process->state == 'X') && process->threads <= 1;
 }
 

@@ -95,6 +95,8 @@ struct process {
 
 /* False: there is no such process, or no /proc. */
 bool read_process(pid_t pid, struct process *process);
+/* Whether it no longer runs. One whose first thread has ended looks like a zombie while others live. */
+bool has_ended(const struct process *process);
 /* -1: there is no such process, or no /proc. */
 pid_t parent_of(pid_t pid);
 /* Visits every process until `visit` returns false; false: some were not visited, also because there is no /proc. */

@@ -61,7 +61,7 @@ export class OpenTexts {
     if (isUndisturbed(state)) this.#timer = timers.setTimeout(() => void this.#leave(latest), QUIET_MS).unref();
   }
 
-  /** To be called before the supervisor sleeps: a slow disk may have had no tombstone yet when it was quiet. */
+  /** Call this before the supervisor sleeps. On a slow disk the tombstone may have been written later than the first try. */
   async leaveNow(): Promise<void> {
     if (this.#latest !== undefined && !this.isLeft && isUndisturbed(this.#latest.state))
       await this.#leave(this.#latest);

@@ -36,7 +36,7 @@ export interface SleeperOptions {
   readonly rest: () => Rest;
   /** undefined: solo, or not there yet. */
   readonly membership: () => SleepPlace | undefined;
-  /** Leaves the host what it needs to end the member by itself. */
+  /** Gives the host what it needs to record an end of the command without a supervisor. */
   readonly prepare: () => Promise<void>;
   /** One commit, with the memo; `held` is for the memo from then on. */
   readonly commit: (commands: readonly HostCommand[], held?: Readonly<Record<string, string>>) => void;

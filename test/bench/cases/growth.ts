@@ -1,6 +1,6 @@
 /**
- * Pods of 2 to 128 members: CPU time for each, and the time from the last main's exit to the last sidecar's TERM. By then
- * all supervisors are asleep.
+ * Pods of 2 to 128 members: CPU time for each, and the time from the last main's exit to the last sidecar's TERM. By
+ * then all supervisors are asleep.
  */
 import { whyNoCgroup } from '../../helpers/cgroup.ts';
 import { type Growth, growthOf } from '../../scale/growth.ts';
