@@ -141,7 +141,7 @@ function killRows(config: MemberConfig, { deadline, climb, stop }: State): reado
   const { gracePeriodMs: graceMs, role, exitCode } = config;
   const rows: Order[] = [];
   if (graceMs !== undefined) rows.push({ when: 'grace', ms: graceMs });
-  // Where no grace period is declared, a stop that the platform asked for ends with the platform's own KILL.
+  // The platform KILLs the container in the end if it asked for the stop. Without a grace period init leaves it to that.
   if (role === 'sidecar' && (graceMs !== undefined || stop?.origin !== 'platform'))
     rows.push({ when: 'mains-grace', ms: graceOf(config) + BEHIND_MS });
   const ownMs = climb?.killed === false && climb.killAtMs !== undefined ? climb.killAtMs + BEHIND_MS : undefined;

@@ -148,8 +148,8 @@ describe('an adaptive drain', { skip: NO_NAMESPACES, concurrency: 2 }, () => {
   scenario(
     'names the one address whose connections kept it awake at a steady pace',
     async (stage) => {
-      // A machine that stands still keeps no pace. Then it is measured again. A pause of 1.25 s and one of 0.75 s behind
-      // it differ by half of a second, and no more is a steady pace.
+      // The client sends once a second, so a pause of 1.25 s is followed by one of 0.75 s. A larger difference is no
+      // steady pace. A machine that stands still may cause one, so it is measured again.
       for (let attempt = 1; ; attempt += 1) {
         const graveyard = stage.scratch.path(`graveyard-${attempt}`);
         const { client, container, stop, drained } = await serve(stage, 'min=0,quiet=3s,max=9s', { graveyard });

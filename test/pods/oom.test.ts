@@ -53,10 +53,8 @@ function entering({ dir }: Cgroup): readonly string[] {
 }
 
 function oomKillsOf({ dir }: Cgroup): number | undefined {
-  const files = ['memory.events', 'memory.oom_control']
-    .map((name) => join(dir, name))
-    .filter((path) => existsSync(path));
-  return countIn(readFileSync(files[0] ?? '', 'latin1'));
+  const file = ['memory.events', 'memory.oom_control'].map((name) => join(dir, name)).find((path) => existsSync(path));
+  return countIn(readFileSync(file ?? '', 'latin1'));
 }
 
 /** The one with that name, killed from outside. */

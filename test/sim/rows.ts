@@ -211,7 +211,7 @@ export class SimRows {
     const before = queue.map((queued) => ({ ...queued.event, at: momentOf(queued, at) }) as Event);
     const how = exit.code ?? SIGNAL_EXIT + (exit.signal ?? 0);
     const end = endOf(state.child, { at, how });
-    // Where the command left something behind, its own end is in the queue already.
+    // The command may have ended before the processes that it left behind. Its end is then in the queue already.
     const isQueued = before.some(({ type }) => type === 'exited');
     const after = reduceAll(member.config, state, [...before, ...(isQueued ? end.slice(1) : end)]);
     world.judges('rows');

@@ -9,7 +9,7 @@ export function nearest<const T extends string>(wrong: string, words: readonly T
   const begun = words.find((word) => isBeginning(plain, normalise(word)) || isBeginning(normalise(word), plain));
   const isAlmost = (word: string): boolean => {
     const beginning = normalise(word).slice(0, plain.length + 1);
-    // A text of 128 KiB, the longest argument that Linux accepts, would be compared for seconds.
+    // An argument may have 128 KiB. To compare one with every flag would take a second.
     return plain.length <= beginning.length + 1 && editDistance(plain, beginning) <= 1;
   };
   return (

@@ -212,9 +212,9 @@ static void visit(struct init *init, pid_t pid, enum why why, const char *of, in
   /* While it waits a shell catches INT without a trap, too: it dies of it if its child does, as at a terminal. */
   waited.all_ignore_int = has(dispositions.ignored, SIGINT); /* as in a script that was itself started with & */
   waited.for_all = number == SIGINT && !has(dispositions.caught, SIGTERM);
-  /* A shell that has ended runs no trap, also before it is reaped. */
-  bool lives = read_process(pid, &process) && !has_ended(&process);
-  bool has_trap = lives && is_among(program, SHELLS) && has(dispositions.caught, number);
+  bool has_trap = is_among(program, SHELLS) && has(dispositions.caught, number);
+  /* A shell that has ended runs no trap, even if it is not reaped yet. */
+  if (has_trap) has_trap = read_process(pid, &process) && !has_ended(&process);
   if (has_trap) visit_children(pid, list_waited, &waited);
   tell(init, pid, why, of);
   struct told *told = place_of(&init->rung, pid);

@@ -137,7 +137,7 @@ void end_by_row(struct init *init) {
   if (!holds_at(init, queue->events[0].at) || !holds_at(init, event->at)) return;
   /* After a prelude init leaves nothing to a supervisor, which would place the stop after the end. */
   if (happened.asked && has_decided(init)) return;
-  /* Without one, a supervisor that was sent the end waits for `roots-gone`. */
+  /* Without a prelude, a supervisor that knows of the end waits for `roots-gone`, and init must send that. */
   if (!happened.asked && queue->sent > 0) return;
   const struct end_order *end = find_end(&init->orders, happened.prelude, how_of(event));
   if (!end || !are_texts_closable(texts)) return;

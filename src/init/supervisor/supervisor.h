@@ -177,11 +177,12 @@ void look_when_changed(struct init *init);
 void show_asleep(struct sleep *sleep, const char *path);
 /* Ends the supervisor if nothing has happened that it does not know; else forgets what is watched. */
 void go_to_sleep(struct init *init);
-/* When the clock wakes the sleeping supervisor; NEVER: it is awake, or no time is set. */
+/* When a sleeping supervisor has to be started; NEVER: it is awake, or has set no time. */
 int64_t wakes_at(const struct init *init);
 /*
  * Call this before a stop signal. Where memory is short it ends the supervisor, so that the command can use its memory.
- * The next supervisor starts when the command has ended, before the last one would have been due, and at `back_at`.
+ * The next supervisor starts when the command has ended, shortly before the last one would have been due, or at
+ * `back_at`, whichever comes first.
  */
 void make_room(struct init *init, int64_t back_at);
 /* Starts a supervisor when something has happened. A row `end` covers the events in the queue until `until`. */

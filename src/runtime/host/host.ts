@@ -105,9 +105,9 @@ export type HostCommand =
   | { readonly type: 'spawn'; readonly id: number; readonly to: SignalTo; readonly program: Program }
   /**
    * Tells the host what to do by itself. New orders replace the old ones. The rows `mains` and `end` hold while all
-   * events are acknowledged. After a row `end` it tells all peers and closes the tombstone, and `endWritten` follows. Where the row
-   * has an exit code and no supervisor runs, it leaves the evidence, writes to the log, and ends as well. The mains of
-   * the last row `mains` still count while no supervisor can be started.
+   * events are acknowledged. After a row `end` it tells all peers and closes the tombstone, and `endWritten` follows.
+   * Where the row has an exit code and no supervisor runs, it leaves the evidence, writes to the log, and ends as well.
+   * The mains of the last row `mains` still count while no supervisor can be started.
    */
   | ({ readonly type: 'orders' } & Orders)
   /**

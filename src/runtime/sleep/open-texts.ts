@@ -61,7 +61,7 @@ export class OpenTexts {
     if (isUndisturbed(state)) this.#timer = timers.setTimeout(() => void this.#leave(latest), QUIET_MS).unref();
   }
 
-  /** Call this before the supervisor sleeps. On a slow disk the tombstone may have been written later than the first try. */
+  /** Call this before the supervisor sleeps: on a slow disk, there was no tombstone yet when this was first tried. */
   async leaveNow(): Promise<void> {
     if (this.#latest !== undefined && !this.isLeft && isUndisturbed(this.#latest.state))
       await this.#leave(this.#latest);
