@@ -4,7 +4,7 @@ import type { Site } from '../site.ts';
 import { POSTGRESQL, postgresData } from './databases.ts';
 import { BASH, job, PYTHON, SH, server } from './parts.ts';
 import { celery, GUNICORN, gunicorn, WORKER } from './python.ts';
-import { APACHE, apache, NGINX, nginx } from './web.ts';
+import { APACHE, apache, isApacheReady, NGINX, nginx } from './web.ts';
 
 type Signal = ReloadRow['signal'];
 
@@ -172,7 +172,7 @@ const SERVERS: readonly ReloadRow[] = [
       argv: ['apachectl', ...apache(site).split(' ').slice(1)],
       env: { APACHE_CONFDIR: site.dir, APACHE_ENVVARS: site.write('envvars', '') },
     }),
-    isReady: (site) => site.read('apache.log').includes('resuming normal operations'),
+    isReady: isApacheReady,
     isHeard: saying(/SIGUSR1 received\. +Doing graceful restart/),
     sexton: 'heard',
   },

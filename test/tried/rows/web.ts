@@ -166,7 +166,7 @@ const WEB: readonly Row[] = [
       argv: ['apachectl', ...apache(site).split(' ').slice(1)],
       env: { APACHE_CONFDIR: site.dir, APACHE_ENVVARS: site.write('envvars', '') },
     }),
-    isReady: (site) => site.read('apache.log').includes('resuming normal operations'),
+    isReady: isApacheReady,
     workMs: 1_000,
     ...aboutSign((site) => /caught SIG\w+, shutting down/.test(site.read('apache.log'))),
     sexton: { codes: [143] },
